@@ -1,0 +1,1 @@
+//! Batchwise dictionary learning: Block OMP/OLS, BatchSVD and its baselines.

@@ -1,0 +1,15 @@
+//! Thin entry point of the `tessera` command.
+
+use clap::Parser;
+use std::process::ExitCode;
+use tessera_cli::{Cli, run};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tessera: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The Tessera container, coefficient bitstream, encoder and decoder.

@@ -1,0 +1,1 @@
+//! Metrics, peers, rate-distortion curves and the BatchSVD paper's experiments.

@@ -1,0 +1,1 @@
+//! Planes, colour and the partition of a plane into patches.

@@ -1,0 +1,1 @@
+//! Learns Tessera dictionaries from pictures.

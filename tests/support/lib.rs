@@ -1,0 +1,1 @@
+//! Helpers shared by the top-level tests and benches.
