@@ -1,1 +1,3 @@
 //! The Tessera container, coefficient bitstream, encoder and decoder.
+
+pub mod tile;

@@ -1,0 +1,139 @@
+//! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
+
+use super::predict::{Arm, Border};
+use tessera_patch::Shape;
+
+/// Side of a grid cell.
+const CELL: usize = 4;
+/// Tile sides are padded to a multiple of this.
+const PAD: usize = 8;
+
+/// What later patches may ask of the patch that covers a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CellInfo {
+    pub(crate) decoded: bool,
+    /// Luma prediction mode, or index of the chroma mode.
+    pub(crate) mode: u8,
+    pub(crate) log_width: u8,
+    pub(crate) log_height: u8,
+    /// Whether each component carries coefficients.
+    pub(crate) coded: [bool; 2],
+    /// Root mean square of each component's levels, 8 fractional bits.
+    pub(crate) activity: [u16; 2],
+}
+
+/// Samples of one component, padded.
+#[derive(Clone, Debug)]
+pub(crate) struct Samples {
+    pub(crate) data: Vec<u16>,
+    pub(crate) stride: usize,
+}
+
+impl Samples {
+    /// Writes a patch, clamped to the sample range.
+    pub(crate) fn store(&mut self, x: usize, y: usize, width: usize, patch: &[i32]) {
+        for (row, values) in patch.chunks_exact(width).enumerate() {
+            let start = (y + row) * self.stride + x;
+            for (to, &from) in self.data[start..start + width].iter_mut().zip(values) {
+                *to = from.clamp(0, super::predict::SAMPLE_MAX) as u16;
+            }
+        }
+    }
+
+    fn at(&self, x: usize, y: usize) -> i32 {
+        i32::from(self.data[y * self.stride + x])
+    }
+}
+
+/// One or two components that share a partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Canvas {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) components: Vec<Samples>,
+    columns: usize,
+    cells: Vec<CellInfo>,
+}
+
+impl Canvas {
+    /// An empty canvas for a tile of `width` x `height`; sizes are padded to a multiple of eight.
+    pub(crate) fn new(width: usize, height: usize, components: usize) -> Self {
+        let (width, height) = (width.next_multiple_of(PAD), height.next_multiple_of(PAD));
+        let samples = Samples {
+            data: vec![0; width * height],
+            stride: width,
+        };
+        Self {
+            width,
+            height,
+            components: vec![samples; components],
+            columns: width / CELL,
+            cells: vec![CellInfo::default(); width / CELL * (height / CELL)],
+        }
+    }
+
+    /// The cell that covers sample (x, y), if that lies inside and is decoded.
+    pub(crate) fn cell(&self, x: isize, y: isize) -> Option<&CellInfo> {
+        if x < 0 || y < 0 || x as usize >= self.width || y as usize >= self.height {
+            return None;
+        }
+        let cell = &self.cells[y as usize / CELL * self.columns + x as usize / CELL];
+        cell.decoded.then_some(cell)
+    }
+
+    /// Marks all cells of a block.
+    pub(crate) fn mark(&mut self, x: usize, y: usize, width: usize, height: usize, info: CellInfo) {
+        for row in y / CELL..(y + height).min(self.height) / CELL {
+            let start = row * self.columns + x / CELL;
+            let end = row * self.columns + (x + width).min(self.width) / CELL;
+            self.cells[start..end].fill(info);
+        }
+    }
+
+    /// The border of a patch at (x, y).
+    pub(crate) fn border(&self, component: usize, x: usize, y: usize, shape: Shape) -> Border {
+        self.border_of(&self.components[component], x, y, shape)
+    }
+
+    /// The border of a patch at (x, y) read from `samples`, where this canvas says what is decoded.
+    pub(crate) fn border_of(&self, samples: &Samples, x: usize, y: usize, shape: Shape) -> Border {
+        let (sx, sy) = (x as isize, y as isize);
+        let corner = self.cell(sx - 1, sy - 1).map(|_| samples.at(x - 1, y - 1));
+        Border::new(shape.width() + shape.height(), corner, |arm, group| {
+            let away = CELL * group;
+            match arm {
+                Arm::Left => self
+                    .cell(sx - 1, (y + away) as isize)
+                    .map(|_| std::array::from_fn(|i| samples.at(x - 1, y + away + i))),
+                Arm::Top => self
+                    .cell((x + away) as isize, sy - 1)
+                    .map(|_| std::array::from_fn(|i| samples.at(x + away + i, y - 1))),
+            }
+        })
+    }
+
+    /// Mean activity of the decoded patches around a block, 8 fractional bits; diagonal ones count half.
+    pub(crate) fn activity(&self, component: usize, x: usize, y: usize, width: usize, height: usize) -> u32 {
+        const UNKNOWN: u32 = 77;
+        let (sx, sy) = (x as isize, y as isize);
+        let (mut sum, mut weight) = (0, 0);
+        let mut add = |cell: Option<&CellInfo>, times: u32| {
+            if let Some(cell) = cell {
+                sum += times * u32::from(cell.activity[component]);
+                weight += times;
+            }
+        };
+        (0..width).step_by(CELL).for_each(|i| add(self.cell(sx + i as isize, sy - 1), 2));
+        (0..height).step_by(CELL).for_each(|i| add(self.cell(sx - 1, sy + i as isize), 2));
+        add(self.cell(sx - 1, sy - 1), 1);
+        add(self.cell(sx + width as isize, sy - 1), 1);
+        add(self.cell(sx - 1, sy + height as isize), 1);
+        if weight == 0 { UNKNOWN } else { sum / weight }
+    }
+}
+
+/// Root mean square of levels over a patch, 8 fractional bits.
+pub(crate) fn level_activity(levels: &[i32], area: usize) -> u16 {
+    let energy: u64 = levels.iter().map(|&q| u64::from(q.unsigned_abs().min(1 << 12)).pow(2)).sum();
+    ((energy << 16) / area as u64).isqrt().min(u64::from(u16::MAX)) as u16
+}

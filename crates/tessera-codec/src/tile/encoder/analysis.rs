@@ -1,0 +1,115 @@
+//! From residual samples to coefficients, in floats: the encoder's side of the transform.
+
+use crate::tile::mix::PlaneKind;
+use crate::tile::transform::{COSINE_BITS, cosine_matrix, geometry};
+use tessera_dict::basis::CLASSES;
+use tessera_dict::{BasisSet, Dictionary};
+use tessera_patch::Shape;
+use tessera_patch::shape::SUPERBLOCK;
+
+/// Float copies of everything the analysis multiplies with.
+#[derive(Debug)]
+pub(crate) struct Analysis {
+    /// Cosine matrices by log2 of the side, and their transposes.
+    cosines: Vec<[Vec<f32>; 2]>,
+    /// Rotations by plane kind, group and choice; empty for the cosine basis.
+    rotations: [Vec<Vec<Vec<f32>>>; 2],
+}
+
+impl Analysis {
+    pub(crate) fn new(dictionary: &Dictionary) -> Self {
+        let cosines = (0..=6)
+            .map(|log| if log < 2 { [vec![], vec![]] } else { cosine_pair(log) })
+            .collect();
+        Self {
+            cosines,
+            rotations: [rotations(&dictionary.luma), rotations(&dictionary.chroma)],
+        }
+    }
+
+    /// Cosine transform of `residual` (row-major in `shape`), times `scale`, in scan order.
+    pub(crate) fn spectrum(&self, shape: Shape, residual: &[f32], scale: f32, out: &mut [f32]) {
+        let (w, h) = (shape.width(), shape.height());
+        let down = &self.cosines[shape.log_height()][0];
+        let across = &self.cosines[shape.log_width()][1];
+        let mut half = [0f32; SUPERBLOCK * SUPERBLOCK];
+        let mut full = [0f32; SUPERBLOCK * SUPERBLOCK];
+        match w {
+            4 => transform::<4>(h, down, across, residual, scale, &mut half, &mut full),
+            8 => transform::<8>(h, down, across, residual, scale, &mut half, &mut full),
+            16 => transform::<16>(h, down, across, residual, scale, &mut half, &mut full),
+            32 => transform::<32>(h, down, across, residual, scale, &mut half, &mut full),
+            _ => transform::<64>(h, down, across, residual, scale, &mut half, &mut full),
+        }
+        for (value, &raster) in out.iter_mut().zip(&geometry(shape).scan) {
+            *value = full[raster as usize];
+        }
+    }
+
+    /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
+    pub(crate) fn rotate(&self, kind: PlaneKind, bases: &BasisSet, shape: Shape, class: usize, choice: usize, spectrum: &[f32], out: &mut [f32]) {
+        let basis = &bases.group(shape, class)[choice];
+        let m = basis.order.len();
+        let rotation = &self.rotations[kind as usize][shape.index() * CLASSES + class][choice];
+        if rotation.is_empty() {
+            for (value, &position) in out.iter_mut().zip(&basis.order) {
+                *value = spectrum[position as usize];
+            }
+        } else {
+            for (value, atom) in out.iter_mut().zip(rotation.chunks_exact(m)) {
+                *value = dot(atom, &spectrum[..m]);
+            }
+        }
+        let area = shape.area();
+        out[m..area].copy_from_slice(&spectrum[m..area]);
+    }
+}
+
+fn rotations(bases: &BasisSet) -> Vec<Vec<Vec<f32>>> {
+    let rows = |basis: &tessera_dict::Basis| basis.rotation.as_ref().map_or(vec![], |rotation| rotation.to_rows());
+    bases.groups().iter().map(|group| group.iter().map(rows).collect()).collect()
+}
+
+fn cosine_pair(log: usize) -> [Vec<f32>; 2] {
+    let side = 1usize << log;
+    let unit = 1.0 / (1u32 << COSINE_BITS) as f32;
+    let matrix: Vec<f32> = cosine_matrix(log).entries.iter().map(|&v| v as f32 * unit).collect();
+    let transpose = (0..side * side).map(|at| matrix[at % side * side + at / side]).collect();
+    [matrix, transpose]
+}
+
+/// full = down * residual * across, with `W` columns.
+fn transform<const W: usize>(h: usize, down: &[f32], across: &[f32], residual: &[f32], scale: f32, half: &mut [f32], full: &mut [f32]) {
+    for v in 0..h {
+        let mut sums = [0f32; W];
+        for (factor, row) in down[v * h..(v + 1) * h].iter().zip(residual.chunks_exact(W)) {
+            axpy(&mut sums, factor * scale, row);
+        }
+        half[v * W..(v + 1) * W].copy_from_slice(&sums);
+    }
+    for v in 0..h {
+        let mut sums = [0f32; W];
+        for (factor, row) in half[v * W..(v + 1) * W].iter().zip(across.chunks_exact(W)) {
+            axpy(&mut sums, *factor, row);
+        }
+        full[v * W..(v + 1) * W].copy_from_slice(&sums);
+    }
+}
+
+#[inline]
+fn axpy<const W: usize>(sums: &mut [f32; W], factor: f32, row: &[f32]) {
+    let row: &[f32; W] = row.try_into().expect("rows have W columns");
+    for (sum, value) in sums.iter_mut().zip(row) {
+        *sum += factor * value;
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0f32; 8];
+    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        for i in 0..8 {
+            lanes[i] += x[i] * y[i];
+        }
+    }
+    lanes.iter().sum()
+}

@@ -1,0 +1,305 @@
+//! The best way to code one leaf: prediction mode, basis and levels.
+
+use super::Encoder;
+use super::quantise::{both_ways, metered, quantise};
+use crate::tile::canvas::{CellInfo, level_activity};
+use crate::tile::mix::PlaneKind;
+use crate::tile::predict::{MODES, Predictor};
+use crate::tile::state::{Coefficients, Fold, Leaf, MAX_AREA, Site};
+use crate::tile::syntax::{self, CHROMA_MODES, ModeContexts};
+use tessera_patch::Shape;
+
+/// A coded leaf that is not yet on the canvas.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) shape: Shape,
+    pub(crate) leaf: Leaf,
+    pub(crate) info: CellInfo,
+    /// Reconstruction of each component.
+    pub(crate) samples: Vec<Vec<i32>>,
+    /// Distortion in squared steps plus lambda times bits.
+    pub(crate) cost: f32,
+}
+
+/// A prediction mode with its prediction and the spectrum of what it leaves.
+struct ModeTrial {
+    mode: usize,
+    bits: f32,
+    estimate: f32,
+    prediction: Vec<i32>,
+    spectrum: Vec<f32>,
+}
+
+/// The best coefficients of one patch.
+struct PatchTrial {
+    cost: f32,
+    coefficients: Coefficients,
+}
+
+impl Encoder<'_> {
+    /// Finds the cheapest leaf for a place.
+    pub(crate) fn try_leaf(&self, kind: PlaneKind, x: usize, y: usize, shape: Shape) -> Trial {
+        match kind {
+            PlaneKind::Luma => self.try_luma(x, y, shape),
+            PlaneKind::Chroma => self.try_chroma(x, y, shape),
+        }
+    }
+
+    fn try_luma(&self, x: usize, y: usize, shape: Shape) -> Trial {
+        let site = Site {
+            kind: PlaneKind::Luma,
+            component: 0,
+            x,
+            y,
+            shape,
+        };
+        let predictor = Predictor::new(self.state.luma.border(0, x, y, shape), shape);
+        let modes = self.rank_luma_modes(&site, &predictor);
+        let mut best: Option<(f32, &ModeTrial, Coefficients)> = None;
+        let limit = modes[0].estimate * 1.6 + self.lambda * 10.0;
+        let mut options: Vec<(f32, &ModeTrial, usize, Vec<f32>)> = Vec::new();
+        for trial in modes.iter().filter(|trial| trial.estimate <= limit) {
+            let fold = Fold::new(PlaneKind::Luma, trial.mode, shape);
+            let folded = fold.apply(shape);
+            let group = self.state.dictionary.luma.group(folded, fold.class);
+            for choice in 0..group.len() {
+                let mut values = vec![0.0; shape.area()];
+                self.analysis.rotate(PlaneKind::Luma, &self.state.dictionary.luma, folded, fold.class, choice, &trial.spectrum, &mut values);
+                let estimate = self.estimate(&values) + self.lambda * trial.bits;
+                options.push((estimate, trial, choice, values));
+            }
+        }
+        options.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let limit = options[0].0 * 1.15 + self.lambda * 5.0;
+        options.retain(|option| option.0 <= limit);
+        options.truncate(self.effort.options);
+        let mut tried_empty = [false; MODES];
+        for (_, trial, choice, values) in &options {
+            let fold = Fold::new(PlaneKind::Luma, trial.mode, shape);
+            let with_empty = !std::mem::replace(&mut tried_empty[trial.mode], true);
+            let found = self.try_patch(&site, &predictor, fold, false, *choice, values, with_empty);
+            for patch in found {
+                let cost = patch.cost + self.lambda * trial.bits;
+                if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                    best = Some((cost, trial, patch.coefficients));
+                }
+            }
+        }
+        let (cost, trial, coefficients) = best.expect("the best mode was tried empty");
+        let mut leaf = Leaf {
+            mode: trial.mode,
+            ..Leaf::default()
+        };
+        leaf.patches[0] = coefficients;
+        self.finish(PlaneKind::Luma, x, y, shape, leaf, vec![trial.prediction.clone()], cost)
+    }
+
+    /// Mode bits, predictions and spectra of the most promising modes, best first.
+    fn rank_luma_modes(&self, site: &Site, predictor: &Predictor) -> Vec<ModeTrial> {
+        let contexts = ModeContexts::new(&self.state.luma, site.x, site.y, site.shape);
+        let trial = |mode: usize| {
+            let bits = metered(self.models(), |meter| {
+                contexts.code(meter, mode);
+            });
+            let mut prediction = vec![0; site.shape.area()];
+            predictor.predict(mode, &mut prediction);
+            self.mode_trial(site, mode, bits, prediction)
+        };
+        let mut trials: Vec<ModeTrial> = [0, 1].into_iter().chain((2..MODES).step_by(2)).map(trial).collect();
+        trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        let mut refined: Vec<usize> = Vec::new();
+        let rounds = if site.shape.area() >= 256 { 2 } else { 3 };
+        for trial in trials.iter().filter(|trial| trial.mode >= 2).take(rounds) {
+            for mode in [trial.mode - 1, trial.mode + 1] {
+                if (2..MODES).contains(&mode) && !refined.contains(&mode) {
+                    refined.push(mode);
+                }
+            }
+        }
+        trials.extend(refined.into_iter().map(trial));
+        trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        trials.truncate(self.effort.modes);
+        trials
+    }
+
+    fn mode_trial(&self, site: &Site, mode: usize, bits: f32, prediction: Vec<i32>) -> ModeTrial {
+        let fold = Fold::new(site.kind, mode, site.shape);
+        let spectrum = self.spectrum(site, fold, &prediction);
+        let estimate = self.estimate(&spectrum) + self.lambda * bits;
+        ModeTrial {
+            mode,
+            bits,
+            estimate,
+            prediction,
+            spectrum,
+        }
+    }
+
+    /// Spectrum (scan order, in steps) of what a prediction leaves.
+    pub(crate) fn spectrum(&self, site: &Site, fold: Fold, prediction: &[i32]) -> Vec<f32> {
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let original = &self.originals[self.plane_index(site)];
+        let mut residual = [0f32; MAX_AREA];
+        for y in 0..h {
+            let row = &original[(site.y + y) * self.stride + site.x..][..w];
+            for x in 0..w {
+                let at = if fold.transposed { x * h + y } else { y * w + x };
+                residual[at] = row[x] - prediction[y * w + x] as f32;
+            }
+        }
+        let mut spectrum = vec![0.0; w * h];
+        let scale = 1.0 / self.state.step(site.kind).value();
+        self.analysis.spectrum(fold.apply(site.shape), &residual[..w * h], scale, &mut spectrum);
+        spectrum
+    }
+
+    /// Rough cost of coding coefficients: what is small is dropped, what is large pays a logarithm.
+    fn estimate(&self, coefficients: &[f32]) -> f32 {
+        let table = &self.estimates;
+        let scale = (table.len() as f32) / super::ESTIMATE_RANGE;
+        let top = table.len() - 1;
+        coefficients.iter().map(|c| table[((c.abs() * scale) as usize).min(top)]).sum()
+    }
+
+    /// Codes one patch with one basis; and, if asked, with nothing at all.
+    #[allow(clippy::too_many_arguments)]
+    fn try_patch(&self, site: &Site, predictor: &Predictor, fold: Fold, sister: bool, choice: usize, values: &[f32], with_empty: bool) -> Vec<PatchTrial> {
+        let context = self.state.patch_context(site, fold, &predictor.raw, sister, choice as u32);
+        let neighbours = self.state.coded_neighbours(site);
+        let [empty, coded] = both_ways(self.models(), |meter, bit| {
+            syntax::code_coded(meter, &context, neighbours, bit);
+        });
+        let mut found = Vec::with_capacity(2);
+        if with_empty {
+            let energy: f32 = values.iter().map(|c| c * c).sum();
+            found.push(PatchTrial {
+                cost: energy + self.lambda * empty,
+                coefficients: Coefficients::default(),
+            });
+        }
+        let mut coefficients = Coefficients {
+            choice: choice as u32,
+            ..Coefficients::default()
+        };
+        let shape = fold.apply(site.shape);
+        if let Some(cost) = quantise(self.models(), &context, self.lambda, values, shape.coded(), &mut coefficients) {
+            let count = self.state.bases(site.kind).group(shape, fold.class).len();
+            let basis = metered(self.models(), |meter| {
+                syntax::code_basis(meter, &context, count, choice as u32);
+            });
+            found.push(PatchTrial {
+                cost: cost + self.lambda * (coded + basis),
+                coefficients,
+            });
+        }
+        found
+    }
+
+    fn try_chroma(&self, x: usize, y: usize, shape: Shape) -> Trial {
+        let kind = PlaneKind::Chroma;
+        let canvas = self.state.canvas(kind);
+        let luma_mode = self.state.luma_mode(x, y, shape);
+        let sites = [0, 1].map(|component| Site {
+            kind,
+            component,
+            x,
+            y,
+            shape,
+        });
+        let predictors = [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
+        let mut modes: Vec<[ModeTrial; 2]> = (0..CHROMA_MODES)
+            .map(|mode| {
+                let bits = metered(self.models(), |meter| {
+                    syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
+                });
+                [0, 1].map(|component| {
+                    let mut prediction = vec![0; shape.area()];
+                    self.state.predict(&sites[component], &predictors[component], mode, luma_mode, &mut prediction);
+                    self.mode_trial(&sites[component], mode, bits / 2.0, prediction)
+                })
+            })
+            .collect();
+        modes.sort_by(|a, b| (a[0].estimate + a[1].estimate).total_cmp(&(b[0].estimate + b[1].estimate)));
+        modes.truncate(self.effort.chroma_modes);
+        let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
+        for (index, trials) in modes.iter().enumerate() {
+            let mut cost = self.lambda * 2.0 * trials[0].bits;
+            let mut patches = <[Coefficients; 2]>::default();
+            for component in 0..2 {
+                let sister = patches[0].count > 0;
+                let patch = self.best_chroma_patch(&sites[component], &predictors[component], sister, &trials[component]);
+                cost += patch.cost;
+                patches[component] = patch.coefficients;
+            }
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, index, patches));
+            }
+        }
+        let (cost, index, patches) = best.expect("there is at least one chroma mode");
+        let leaf = Leaf {
+            mode: modes[index][0].mode,
+            patches,
+        };
+        let predictions = modes.swap_remove(index).map(|trial| trial.prediction).into();
+        self.finish(kind, x, y, shape, leaf, predictions, cost)
+    }
+
+    fn best_chroma_patch(&self, site: &Site, predictor: &Predictor, sister: bool, trial: &ModeTrial) -> PatchTrial {
+        let fold = Fold::new(site.kind, trial.mode, site.shape);
+        let shape = fold.apply(site.shape);
+        let bases = &self.state.dictionary.chroma;
+        let mut options: Vec<(f32, usize, Vec<f32>)> = (0..bases.group(shape, fold.class).len())
+            .map(|choice| {
+                let mut values = vec![0.0; shape.area()];
+                self.analysis.rotate(site.kind, bases, shape, fold.class, choice, &trial.spectrum, &mut values);
+                (self.estimate(&values), choice, values)
+            })
+            .collect();
+        options.sort_by(|a, b| a.0.total_cmp(&b.0));
+        options.truncate(2);
+        let sister = sister && site.component == 1;
+        let found = options.iter().enumerate().flat_map(|(i, (_, choice, values))| {
+            self.try_patch(site, predictor, fold, sister, *choice, values, i == 0)
+        });
+        found.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("the empty patch was tried")
+    }
+
+    /// Reconstructs a chosen leaf.
+    #[allow(clippy::too_many_arguments)]
+    fn finish(&self, kind: PlaneKind, x: usize, y: usize, shape: Shape, leaf: Leaf, mut samples: Vec<Vec<i32>>, cost: f32) -> Trial {
+        let mut info = CellInfo {
+            decoded: true,
+            mode: leaf.mode as u8,
+            log_width: shape.log_width() as u8,
+            log_height: shape.log_height() as u8,
+            ..CellInfo::default()
+        };
+        let fold = Fold::new(kind, leaf.mode, shape);
+        for (component, samples) in samples.iter_mut().enumerate() {
+            let patch = &leaf.patches[component];
+            if patch.count > 0 {
+                let site = Site {
+                    kind,
+                    component,
+                    x,
+                    y,
+                    shape,
+                };
+                info.coded[component] = true;
+                info.activity[component] = level_activity(&patch.levels[..patch.count], shape.area());
+                self.state.add_residual(&site, fold, patch, samples);
+            }
+        }
+        Trial {
+            x,
+            y,
+            shape,
+            leaf,
+            info,
+            samples,
+            cost,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Integer logistic function and its inverse (`spec/bitstream.md`, section "Logistic arithmetic").
+
+use std::sync::LazyLock;
+
+/// Fractional bits of a log-odds that enters the mixer.
+pub(crate) const STRETCH_BITS: u32 = 8;
+/// Fractional bits of a log-odds that leaves the mixer.
+pub(crate) const LOGIT_BITS: u32 = 10;
+/// Largest log-odds that leaves the mixer: just below 8.
+pub(crate) const LOGIT_MAX: i32 = (8 << LOGIT_BITS) - 1;
+
+/// 2^16 / (1 + e^-x) for x = -8, -7.75, ..., 8, rounded.
+const SQUASH: [i32; 65] = [
+    22, 28, 36, 47, 60, 77, 98, 126, 162, 208, 267, 342, 439, 562, 720, 922, 1179, 1506, 1921, 2446, 3108, 3938, 4971, 6249, 7812, 9702, 11955, 14595, 17625, 21025, 24743, 28693, 32768, 36843, 40793, 44511, 47911, 50941, 53581, 55834, 57724, 59287, 60565, 61598, 62428, 63090, 63615, 64030, 64357, 64614, 64816, 64974, 65097, 65194, 65269, 65328, 65374, 65410, 65438, 65459, 65476, 65489, 65500, 65508, 65514,
+];
+
+/// Probability of a one, 16 bits, from a log-odds with [`LOGIT_BITS`] fractional bits.
+#[inline]
+pub(crate) fn squash(logit: i32) -> u32 {
+    let x = logit.clamp(-LOGIT_MAX, LOGIT_MAX) + (8 << LOGIT_BITS);
+    let (index, rest) = ((x >> 8) as usize, x & 255);
+    let (a, b) = (SQUASH[index], SQUASH[index + 1]);
+    (a + ((b - a) * rest + 128 >> 8)) as u32
+}
+
+/// For every 12-bit probability the smallest log-odds (8 fractional bits) whose squash reaches its centre.
+static STRETCH: LazyLock<[i16; 4096]> = LazyLock::new(|| {
+    let mut table = [0; 4096];
+    let mut logit = -LOGIT_MAX >> 2;
+    for (index, entry) in table.iter_mut().enumerate() {
+        let centre = (index * 16 + 8) as u32;
+        while logit < LOGIT_MAX >> 2 && squash(logit << 2) < centre {
+            logit += 1;
+        }
+        *entry = logit as i16;
+    }
+    table
+});
+
+/// The table of log-odds by 12-bit probability.
+pub(crate) fn stretch_table() -> &'static [i16; 4096] {
+    &STRETCH
+}

@@ -1,0 +1,89 @@
+//! Coding of one tile: prediction, sparse code, entropy coding (`spec/bitstream.md`).
+
+mod canvas;
+mod coder;
+mod decoder;
+#[cfg(feature = "encoder")]
+pub mod encoder;
+mod logistic;
+mod mix;
+mod patch_context;
+mod predict;
+pub mod quantiser;
+mod range;
+mod state;
+mod syntax;
+mod transform;
+
+pub use decoder::{Exhausted, decode_tile};
+#[cfg(feature = "encoder")]
+pub use encoder::{Effort, EncodedTile, encode_tile};
+
+use mix::PlaneKind;
+use syntax::Block;
+use tessera_patch::shape::SUPERBLOCK;
+
+/// Which planes a tile carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaneLayout {
+    /// One plane.
+    Gray,
+    /// Luma and two chroma planes of the same size.
+    Ycbcr444,
+}
+
+impl PlaneLayout {
+    /// Number of planes.
+    pub fn planes(self) -> usize {
+        match self {
+            Self::Gray => 1,
+            Self::Ycbcr444 => 3,
+        }
+    }
+
+    fn kinds(self) -> &'static [PlaneKind] {
+        match self {
+            Self::Gray => &[PlaneKind::Luma],
+            Self::Ycbcr444 => &[PlaneKind::Luma, PlaneKind::Chroma],
+        }
+    }
+}
+
+/// What a tile's reader must know from outside the tile.
+#[derive(Clone, Copy, Debug)]
+pub struct TileConfig {
+    /// Width in samples.
+    pub width: u32,
+    /// Height in samples.
+    pub height: u32,
+    /// Planes.
+    pub layout: PlaneLayout,
+    /// Index of the luma step, 0..=127.
+    pub quantiser: u8,
+    /// Added to `quantiser` for chroma.
+    pub chroma_offset: i8,
+}
+
+impl TileConfig {
+    fn quantiser_of(&self, kind: PlaneKind) -> u8 {
+        match kind {
+            PlaneKind::Luma => self.quantiser,
+            PlaneKind::Chroma => self
+                .quantiser
+                .saturating_add_signed(self.chroma_offset)
+                .min(quantiser::MAX_INDEX),
+        }
+    }
+}
+
+/// Superblocks of a tile in coding order.
+fn superblocks(config: &TileConfig) -> impl Iterator<Item = Block> {
+    let (width, height) = (config.width as usize, config.height as usize);
+    (0..height).step_by(SUPERBLOCK).flat_map(move |y| {
+        (0..width).step_by(SUPERBLOCK).map(move |x| Block {
+            x,
+            y,
+            size: SUPERBLOCK,
+        })
+    })
+}

@@ -1,0 +1,310 @@
+//! Prediction of a patch from decoded neighbours (`spec/bitstream.md`, section "Prediction").
+//!
+//! Samples are 12-bit; all arithmetic is in 32-bit integers.
+
+use tessera_patch::Shape;
+use tessera_patch::shape::SUPERBLOCK;
+
+/// Largest sample value.
+pub(crate) const SAMPLE_MAX: i32 = 4095;
+/// Number of luma prediction modes: planar, mean and 33 directions.
+pub(crate) const MODES: usize = 35;
+/// Smooth surface through the border.
+pub(crate) const PLANAR: usize = 0;
+/// Mean of the border.
+pub(crate) const MEAN: usize = 1;
+/// From the left.
+pub(crate) const HORIZONTAL: usize = 10;
+/// From above.
+pub(crate) const VERTICAL: usize = 26;
+/// First direction predicted from above rather than from the left.
+const FIRST_VERTICAL: usize = 18;
+
+/// Horizontal shift per row in 1/32 sample, for modes 2..=34.
+const ANGLES: [i32; 33] = [
+    32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26, -32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9,
+    13, 17, 21, 26, 32,
+];
+/// 8192 / -angle, rounded, for the negative angles.
+fn inverse_angle(angle: i32) -> i32 {
+    (8192 + (-angle) / 2) / -angle
+}
+
+/// Length of one arm of a border: the corner, then up to width + height samples, then one repeat.
+const ARM: usize = 2 * SUPERBLOCK + 2;
+
+/// The decoded samples around a patch; index 0 of both arms is the corner.
+#[derive(Clone, Debug)]
+pub(crate) struct Border {
+    pub(crate) top: [i32; ARM],
+    pub(crate) left: [i32; ARM],
+    length: usize,
+}
+
+impl Border {
+    /// A border of `length` samples per arm. `group` gives four decoded samples of an arm counted away from
+    /// the corner, or nothing. Gaps take the value before them on the way from the lowest left sample
+    /// over the corner to the rightmost top sample, a leading gap the first value found.
+    pub(crate) fn new(length: usize, corner: Option<i32>, group: impl Fn(Arm, usize) -> Option<[i32; 4]>) -> Self {
+        let mut border = Self {
+            top: [0; ARM],
+            left: [0; ARM],
+            length,
+        };
+        let groups = length / 4;
+        let left: [_; ARM / 4] = std::array::from_fn(|g| (g < groups).then(|| group(Arm::Left, g)).flatten());
+        let top: [_; ARM / 4] = std::array::from_fn(|g| (g < groups).then(|| group(Arm::Top, g)).flatten());
+        let (left, top) = (&left[..groups], &top[..groups]);
+        let first_left = left.iter().rev().flatten().next().map(|samples| samples[3]);
+        let first_top = top.iter().flatten().next().map(|samples| samples[0]);
+        let mut value = first_left.or(corner).or(first_top).unwrap_or((SAMPLE_MAX + 1) / 2);
+        for (g, samples) in left.iter().enumerate().rev() {
+            let samples = samples.unwrap_or([value; 4]);
+            border.left[1 + 4 * g..5 + 4 * g].copy_from_slice(&samples);
+            value = samples[0];
+        }
+        value = corner.unwrap_or(value);
+        (border.top[0], border.left[0]) = (value, value);
+        for (g, samples) in top.iter().enumerate() {
+            let samples = samples.unwrap_or([value; 4]);
+            border.top[1 + 4 * g..5 + 4 * g].copy_from_slice(&samples);
+            value = samples[3];
+        }
+        border.top[length + 1] = border.top[length];
+        border.left[length + 1] = border.left[length];
+        border
+    }
+
+    /// The border with each sample averaged with its neighbours.
+    pub(crate) fn smoothed(&self) -> Self {
+        let mut out = self.clone();
+        for (to, from) in [(&mut out.top, &self.top), (&mut out.left, &self.left)] {
+            for i in 1..=self.length {
+                to[i] = (from[i - 1] + 2 * from[i] + from[i + 1] + 2) >> 2;
+            }
+            to[self.length + 1] = from[self.length + 1];
+        }
+        let corner = (self.left[1] + 2 * self.top[0] + self.top[1] + 2) >> 2;
+        (out.top[0], out.left[0]) = (corner, corner);
+        out
+    }
+
+    /// Sum of absolute differences along the parts of the border that touch the patch.
+    pub(crate) fn gradient(&self, shape: Shape) -> u32 {
+        let run = |arm: &[i32]| arm.windows(2).map(|w| w[0].abs_diff(w[1])).sum::<u32>();
+        run(&self.top[..=shape.width()]) + run(&self.left[..=shape.height()])
+    }
+}
+
+/// One of the two arms of a border.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arm {
+    Left,
+    Top,
+}
+
+/// Predicts patches of one shape from one border.
+#[derive(Debug)]
+pub(crate) struct Predictor {
+    pub(crate) raw: Border,
+    smooth: Border,
+    shape: Shape,
+}
+
+impl Predictor {
+    pub(crate) fn new(raw: Border, shape: Shape) -> Self {
+        let smooth = raw.smoothed();
+        Self { raw, smooth, shape }
+    }
+
+    /// Fills `out` (row-major, the patch's area) with the prediction of `mode`.
+    pub(crate) fn predict(&self, mode: usize, out: &mut [i32]) {
+        match mode {
+            PLANAR => self.planar(out),
+            MEAN => self.mean(out),
+            _ => self.directional(mode, out),
+        }
+    }
+
+    fn planar(&self, out: &mut [i32]) {
+        let (w, h) = (self.shape.width(), self.shape.height());
+        let border = if w * h > 32 { &self.smooth } else { &self.raw };
+        let (right, below) = (border.top[w + 1], border.left[h + 1]);
+        let shift = self.shape.log_width() + self.shape.log_height() + 1;
+        for (y, row) in out.chunks_exact_mut(w).enumerate().take(h) {
+            for (x, value) in row.iter_mut().enumerate() {
+                let across = (w - 1 - x) as i32 * border.left[y + 1] + (x + 1) as i32 * right;
+                let down = (h - 1 - y) as i32 * border.top[x + 1] + (y + 1) as i32 * below;
+                *value = (across * h as i32 + down * w as i32 + (w * h) as i32) >> shift;
+            }
+        }
+        self.blend_towards(border, out);
+    }
+
+    fn mean(&self, out: &mut [i32]) {
+        let (w, h) = (self.shape.width(), self.shape.height());
+        let sum = self.raw.top[1..=w].iter().sum::<i32>() + self.raw.left[1..=h].iter().sum::<i32>();
+        let count = (w + h) as i32;
+        out[..w * h].fill((2 * sum + count) / (2 * count));
+        self.blend_towards(&self.raw, out);
+    }
+
+    /// Weight (of 64) of the border sample next to column or row `distance`.
+    fn border_weight(&self, distance: usize) -> i32 {
+        let scale = (self.shape.log_width() + self.shape.log_height() - 2) >> 2;
+        32 >> (2 * distance >> scale).min(31)
+    }
+
+    /// Draws samples near the border towards it, so that no edge shows there.
+    fn blend_towards(&self, border: &Border, out: &mut [i32]) {
+        let w = self.shape.width();
+        for (y, row) in out.chunks_exact_mut(w).enumerate().take(self.shape.height()) {
+            let top_weight = self.border_weight(y);
+            for (x, value) in row.iter_mut().enumerate() {
+                let left_weight = self.border_weight(x);
+                *value = (border.left[y + 1] * left_weight
+                    + border.top[x + 1] * top_weight
+                    + (64 - left_weight - top_weight) * *value
+                    + 32)
+                    >> 6;
+            }
+        }
+    }
+
+    fn directional(&self, mode: usize, out: &mut [i32]) {
+        let (w, h) = (self.shape.width(), self.shape.height());
+        let vertical = mode >= FIRST_VERTICAL;
+        let axis = if vertical { VERTICAL } else { HORIZONTAL };
+        let tolerance = match (self.shape.log_width() + self.shape.log_height()) >> 1 {
+            2 => 99,
+            3 => 7,
+            4 => 1,
+            _ => 0,
+        };
+        let smooth = mode.abs_diff(axis) > tolerance;
+        let border = if smooth { &self.smooth } else { &self.raw };
+        let angle = ANGLES[mode - 2];
+        if vertical {
+            project(&border.top, &border.left, [w, h], self.raw.length, angle, !smooth, out);
+        } else {
+            let mut transposed = [0; SUPERBLOCK * SUPERBLOCK];
+            project(&border.left, &border.top, [h, w], self.raw.length, angle, !smooth, &mut transposed);
+            for y in 0..h {
+                for x in 0..w {
+                    out[y * w + x] = transposed[x * h + y];
+                }
+            }
+        }
+        if angle == 0 {
+            self.follow_side(vertical, out);
+        }
+    }
+
+    /// Lets a straight prediction follow the change along the other arm near that arm.
+    fn follow_side(&self, vertical: bool, out: &mut [i32]) {
+        let w = self.shape.width();
+        let corner = self.raw.top[0];
+        for (y, row) in out.chunks_exact_mut(w).enumerate().take(self.shape.height()) {
+            for (x, value) in row.iter_mut().enumerate() {
+                let (change, distance) = if vertical {
+                    (self.raw.left[y + 1] - corner, x)
+                } else {
+                    (self.raw.top[x + 1] - corner, y)
+                };
+                let moved = *value + ((change * self.border_weight(distance) + 32) >> 6);
+                *value = moved.clamp(0, SAMPLE_MAX);
+            }
+        }
+    }
+}
+
+/// Projects `main` (and for negative angles `side`) along `angle` over `size` = [along, away].
+fn project(main: &[i32], side: &[i32], size: [usize; 2], length: usize, angle: i32, cubic: bool, out: &mut [i32]) {
+    const ORIGIN: usize = SUPERBLOCK + 2;
+    let [along, away] = size;
+    let mut line = [0; ORIGIN + ARM + 4];
+    line[ORIGIN..ORIGIN + length + 2].copy_from_slice(&main[..length + 2]);
+    line[ORIGIN + length + 2..ORIGIN + length + 6].fill(main[length + 1]);
+    if angle < 0 {
+        let lowest = ((away as i32 * angle) >> 5) - 2;
+        let inverse = inverse_angle(angle);
+        for x in lowest..0 {
+            let at = ((-x * inverse + 128) >> 8) as usize;
+            line[(ORIGIN as i32 + x) as usize] = side[at.min(length + 1)];
+        }
+    } else {
+        line[ORIGIN - 2..ORIGIN].fill(side[1]);
+    }
+    for (y, row) in out.chunks_exact_mut(along).enumerate().take(away) {
+        let shift = (y as i32 + 1) * angle;
+        let first = (ORIGIN as i32 + (shift >> 5)) as usize;
+        interpolate(&line[first..first + along + 3], shift & 31, cubic, row);
+    }
+}
+
+/// Reads `row.len()` samples from `line[1..]` at a fraction of `phase` / 32.
+fn interpolate(line: &[i32], phase: i32, cubic: bool, row: &mut [i32]) {
+    if phase == 0 {
+        row.copy_from_slice(&line[1..=row.len()]);
+    } else if cubic {
+        let taps = cubic_taps(phase);
+        for (value, window) in row.iter_mut().zip(line.windows(4)) {
+            let sum: i32 = window.iter().zip(&taps).map(|(s, t)| s * t).sum();
+            *value = ((sum + (1 << 13)) >> 14).clamp(0, SAMPLE_MAX);
+        }
+    } else {
+        for (value, window) in row.iter_mut().zip(line[1..].windows(2)) {
+            *value = ((32 - phase) * window[0] + phase * window[1] + 16) >> 5;
+        }
+    }
+}
+
+/// Catmull-Rom taps at phase f / 32, 14 fractional bits, exact up to the final shift.
+fn cubic_taps(f: i32) -> [i32; 4] {
+    let (f2, f3) = (f * f, f * f * f);
+    [
+        -1024 * f + 64 * f2 - f3,
+        65536 - 160 * f2 + 3 * f3,
+        1024 * f + 128 * f2 - 3 * f3,
+        -32 * f2 + f3,
+    ]
+    .map(|tap| tap >> 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(value: i32) -> Border {
+        Border::new(16, Some(value), |_, _| Some([value; 4]))
+    }
+
+    #[test]
+    fn a_flat_border_predicts_a_flat_patch() {
+        let shape = Shape::new(8, 8).unwrap();
+        let predictor = Predictor::new(flat(1000), shape);
+        for mode in 0..MODES {
+            let mut out = [0; 64];
+            predictor.predict(mode, &mut out);
+            for value in out {
+                assert!((999..=1001).contains(&value), "mode {mode}: {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn missing_samples_repeat_their_predecessor() {
+        let border = Border::new(8, Some(7), |arm, g| (arm == Arm::Left && g == 0).then_some([100, 101, 102, 103]));
+        assert_eq!(border.left[8], 103);
+        assert_eq!(border.top[1..=9], [7; 9]);
+        assert_eq!(Border::new(8, None, |_, _| None).top[3], 2048);
+    }
+
+    #[test]
+    fn a_vertical_edge_above_continues_downwards() {
+        let border = Border::new(16, Some(0), |arm, g| Some([if arm == Arm::Top && g > 0 { 4000 } else { 0 }; 4]));
+        let mut out = [0; 64];
+        Predictor::new(border, Shape::new(8, 8).unwrap()).predict(VERTICAL, &mut out);
+        assert!(out.chunks_exact(8).all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4]));
+    }
+}

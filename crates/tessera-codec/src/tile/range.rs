@@ -1,0 +1,190 @@
+//! Binary range coder (`spec/bitstream.md`, section "Range coder").
+//!
+//! `range` stays in 2^32..2^48, so a 16-bit probability splits it with a relative error below 2^-16, and
+//! renormalisation moves 16 bits at a time. Past the end of the data the decoder reads zeros, which lets
+//! the encoder drop trailing zero bytes.
+
+/// Probabilities of a one have this many bits; a coded probability is never 0 or 2^16.
+pub(crate) const PROBABILITY_BITS: u32 = 16;
+const FULL: u64 = 1 << 48;
+const BOTTOM: u64 = 1 << 32;
+
+/// Writes binary decisions.
+#[cfg(feature = "encoder")]
+#[derive(Debug)]
+pub(crate) struct RangeEncoder {
+    low: u64,
+    range: u64,
+    bytes: Vec<u8>,
+}
+
+#[cfg(feature = "encoder")]
+impl RangeEncoder {
+    pub(crate) fn new() -> Self {
+        Self {
+            low: 0,
+            range: FULL,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Codes `bit`, whose probability of being one is `one` / 2^16.
+    pub(crate) fn encode(&mut self, bit: bool, one: u32) {
+        let split = (self.range >> PROBABILITY_BITS) * u64::from(one);
+        if bit {
+            self.range = split;
+        } else {
+            self.low += split;
+            self.range -= split;
+        }
+        while self.range < BOTTOM {
+            self.shift();
+        }
+    }
+
+    fn shift(&mut self) {
+        if self.low >= FULL {
+            self.carry();
+        }
+        let low = self.low & (FULL - 1);
+        self.bytes.extend_from_slice(&((low >> 32) as u16).to_be_bytes());
+        self.low = (low << 16) & (FULL - 1);
+        self.range <<= 16;
+    }
+
+    fn carry(&mut self) {
+        for byte in self.bytes.iter_mut().rev() {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
+            }
+        }
+    }
+
+    /// Ends the stream with the shortest bytes that identify the final interval.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        // The value with the most trailing zeros in low..low + range.
+        let mut zeros = 63 - self.range.leading_zeros();
+        let value = loop {
+            let step = 1u64 << zeros;
+            let candidate = self.low.next_multiple_of(step);
+            if candidate < self.low + self.range {
+                break candidate;
+            }
+            zeros -= 1;
+        };
+        self.low = value;
+        for _ in 0..3 {
+            self.shift();
+        }
+        while self.bytes.last() == Some(&0) {
+            self.bytes.pop();
+        }
+        self.bytes
+    }
+}
+
+/// Reads binary decisions.
+#[derive(Debug)]
+pub(crate) struct RangeDecoder<'a> {
+    code: u64,
+    range: u64,
+    data: &'a [u8],
+    position: usize,
+}
+
+impl<'a> RangeDecoder<'a> {
+    pub(crate) fn new(data: &'a [u8]) -> Self {
+        let mut decoder = Self {
+            code: 0,
+            range: FULL,
+            data,
+            position: 0,
+        };
+        for _ in 0..3 {
+            decoder.code = decoder.code << 16 | decoder.next();
+        }
+        decoder
+    }
+
+    fn next(&mut self) -> u64 {
+        let byte = |at: usize| u64::from(self.data.get(at).copied().unwrap_or(0));
+        let value = byte(self.position) << 8 | byte(self.position + 1);
+        self.position = self.position.saturating_add(2);
+        value
+    }
+
+    /// Reads a bit whose probability of being one is `one` / 2^16.
+    #[inline]
+    pub(crate) fn decode(&mut self, one: u32) -> bool {
+        let split = (self.range >> PROBABILITY_BITS) * u64::from(one);
+        let bit = self.code < split;
+        if bit {
+            self.range = split;
+        } else {
+            self.code -= split;
+            self.range -= split;
+        }
+        while self.range < BOTTOM {
+            self.range <<= 16;
+            self.code = self.code << 16 | self.next();
+        }
+        bit
+    }
+
+    /// Whether more was read than the data can hold: at most the three words of look-ahead may be missing.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.position > self.data.len() + 8
+    }
+}
+
+#[cfg(all(test, feature = "encoder"))]
+mod tests {
+    use super::*;
+
+    fn sequence(seed: u64, length: usize) -> Vec<(bool, u32)> {
+        let mut state = seed;
+        (0..length)
+            .map(|_| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let one = ((state >> 48) as u32).clamp(1, 65535);
+                let bit = ((state >> 16) as u32 & 0xffff) < one;
+                (bit, one)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn round_trips_and_costs_what_the_probabilities_say() {
+        for length in [0, 1, 2, 17, 10_000] {
+            let symbols = sequence(length as u64 + 7, length);
+            let mut encoder = RangeEncoder::new();
+            let mut bits = 0.0;
+            for &(bit, one) in &symbols {
+                encoder.encode(bit, one);
+                let p = f64::from(if bit { one } else { 65536 - one }) / 65536.0;
+                bits -= p.log2();
+            }
+            let bytes = encoder.finish();
+            assert!(bytes.len() as f64 * 8.0 <= bits * 1.0005 + 16.0);
+            let mut decoder = RangeDecoder::new(&bytes);
+            for &(bit, one) in &symbols {
+                assert_eq!(decoder.decode(one), bit);
+            }
+        }
+    }
+
+    #[test]
+    fn carries_run_through_long_runs_of_ones() {
+        let mut encoder = RangeEncoder::new();
+        let symbols: Vec<(bool, u32)> = (0..4000).map(|i| (i % 97 == 96, 1 + (i % 3))).collect();
+        for &(bit, one) in &symbols {
+            encoder.encode(bit, one);
+        }
+        let bytes = encoder.finish();
+        let mut decoder = RangeDecoder::new(&bytes);
+        for &(bit, one) in &symbols {
+            assert_eq!(decoder.decode(one), bit);
+        }
+    }
+}

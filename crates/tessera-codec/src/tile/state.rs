@@ -1,0 +1,329 @@
+//! State both sides keep in step while a tile is coded, and the coding of one leaf.
+
+use super::canvas::{Canvas, CellInfo, Samples, level_activity};
+use super::coder::BinaryCoder;
+use super::mix::PlaneKind;
+use super::patch_context::{PatchContext, activity_class, gradient_class};
+use super::predict::{Border, Predictor, SAMPLE_MAX};
+use super::quantiser::Step;
+use super::syntax::{self, FROM_LUMA, ModeContexts};
+use super::transform::synthesise;
+use super::{PlaneLayout, TileConfig};
+use tessera_dict::{BasisSet, Dictionary};
+use tessera_patch::{Plane, Shape};
+use tessera_patch::shape::{MAX_CODED, SUPERBLOCK};
+
+/// Samples in the largest patch.
+pub(crate) const MAX_AREA: usize = SUPERBLOCK * SUPERBLOCK;
+
+/// Where a patch lies and which component it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    pub(crate) kind: PlaneKind,
+    pub(crate) component: usize,
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) shape: Shape,
+}
+
+/// How a patch is turned so that its basis fits: mode class, and whether rows and columns are exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fold {
+    pub(crate) class: usize,
+    pub(crate) transposed: bool,
+}
+
+impl Fold {
+    /// Directions from the left are mirrored onto those from above; flat modes lie on their longer side.
+    pub(crate) fn new(kind: PlaneKind, mode: usize, shape: Shape) -> Self {
+        if kind == PlaneKind::Chroma || mode < 2 {
+            return Self {
+                class: 0,
+                transposed: shape.height() > shape.width(),
+            };
+        }
+        let transposed = mode < 18;
+        let class = match if transposed { 36 - mode } else { mode } {
+            25..=27 => 1,
+            28..=30 => 2,
+            31..=34 => 3,
+            22..=24 => 4,
+            _ => 5,
+        };
+        Self { class, transposed }
+    }
+
+    /// The shape the basis sees.
+    pub(crate) fn apply(self, shape: Shape) -> Shape {
+        if self.transposed { shape.transposed() } else { shape }
+    }
+}
+
+/// The coefficients of one patch.
+#[derive(Clone, Debug)]
+pub(crate) struct Coefficients {
+    /// Index of the basis in its group.
+    pub(crate) choice: u32,
+    /// Levels in coding order, zero from `count` on.
+    pub(crate) levels: Box<[i32; MAX_CODED]>,
+    /// Number of leading levels up to the last non-zero one; 0 if the patch carries none.
+    pub(crate) count: usize,
+}
+
+impl Default for Coefficients {
+    fn default() -> Self {
+        Self {
+            choice: 0,
+            levels: Box::new([0; MAX_CODED]),
+            count: 0,
+        }
+    }
+}
+
+impl Coefficients {
+    pub(crate) fn clear(&mut self) {
+        self.levels[..self.count].fill(0);
+        (self.choice, self.count) = (0, 0);
+    }
+}
+
+/// Everything coded for a leaf of the partition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leaf {
+    /// Luma mode, or index of the chroma mode.
+    pub(crate) mode: usize,
+    /// One entry for luma, two for chroma.
+    pub(crate) patches: [Coefficients; 2],
+}
+
+/// Canvases, steps and the dictionary of one tile.
+#[derive(Debug)]
+pub(crate) struct TileState<'a> {
+    pub(crate) dictionary: &'a Dictionary,
+    pub(crate) luma: Canvas,
+    pub(crate) chroma: Option<Canvas>,
+    pub(crate) steps: [Step; 2],
+}
+
+impl<'a> TileState<'a> {
+    pub(crate) fn new(config: &TileConfig, dictionary: &'a Dictionary) -> Self {
+        let (width, height) = (config.width as usize, config.height as usize);
+        Self {
+            dictionary,
+            luma: Canvas::new(width, height, 1),
+            chroma: (config.layout == PlaneLayout::Ycbcr444).then(|| Canvas::new(width, height, 2)),
+            steps: [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| Step::from_index(config.quantiser_of(kind))),
+        }
+    }
+
+    /// The decoded planes without padding.
+    pub(crate) fn into_planes(self, config: &TileConfig) -> Vec<Plane> {
+        let (width, height) = (config.width as usize, config.height as usize);
+        let canvases = std::iter::once(self.luma).chain(self.chroma);
+        let crop = |samples: Samples| Plane {
+            width,
+            height,
+            data: samples.data.chunks_exact(samples.stride).take(height).flat_map(|row| &row[..width]).copied().collect(),
+        };
+        canvases.flat_map(|canvas| canvas.components).map(crop).collect()
+    }
+
+    pub(crate) fn canvas(&self, kind: PlaneKind) -> &Canvas {
+        match kind {
+            PlaneKind::Luma => &self.luma,
+            PlaneKind::Chroma => self.chroma.as_ref().expect("chroma sites exist in colour tiles only"),
+        }
+    }
+
+    pub(crate) fn canvas_mut(&mut self, kind: PlaneKind) -> &mut Canvas {
+        match kind {
+            PlaneKind::Luma => &mut self.luma,
+            PlaneKind::Chroma => self.chroma.as_mut().expect("chroma sites exist in colour tiles only"),
+        }
+    }
+
+    pub(crate) fn step(&self, kind: PlaneKind) -> Step {
+        self.steps[kind as usize]
+    }
+
+    pub(crate) fn bases(&self, kind: PlaneKind) -> &'a BasisSet {
+        match kind {
+            PlaneKind::Luma => &self.dictionary.luma,
+            PlaneKind::Chroma => &self.dictionary.chroma,
+        }
+    }
+
+    /// The luma canvas if `kind` is chroma.
+    pub(crate) fn guide(&self, kind: PlaneKind) -> Option<&Canvas> {
+        (kind == PlaneKind::Chroma).then_some(&self.luma)
+    }
+
+    /// Mode of the luma patch in the middle of a chroma patch.
+    pub(crate) fn luma_mode(&self, x: usize, y: usize, shape: Shape) -> usize {
+        let (x, y) = (x + shape.width() / 2, y + shape.height() / 2);
+        let cell = self.luma.cell(x as isize, y as isize);
+        cell.map_or(0, |cell| cell.mode as usize)
+    }
+
+    /// Contexts of a patch when coded with basis `choice`.
+    pub(crate) fn patch_context(&self, site: &Site, fold: Fold, border: &Border, sister_coded: bool, choice: u32) -> PatchContext<'a> {
+        let shape = fold.apply(site.shape);
+        let canvas = self.canvas(site.kind);
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let activity = canvas.activity(site.component, site.x, site.y, w, h);
+        let scale = (w + h) as u64 * u64::from(self.step(site.kind).fixed());
+        let gradient = ((u64::from(border.gradient(site.shape)) << 16) / scale).min(u64::from(u16::MAX)) as u32;
+        let class = match site.kind {
+            PlaneKind::Luma => fold.class as u32,
+            PlaneKind::Chroma => 2 * site.component as u32 + u32::from(sister_coded),
+        };
+        PatchContext {
+            kind: site.kind,
+            basis: &self.bases(site.kind).group(shape, fold.class)[choice as usize],
+            choice,
+            shape: shape.index() as u32,
+            size_group: shape.size_group() as u32,
+            class,
+            activity,
+            activity_class: activity_class(activity),
+            gradient,
+            gradient_class: gradient_class(gradient),
+        }
+    }
+
+    /// Whether the patches to the left and above carry coefficients (2 = no such patch).
+    pub(crate) fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
+        let canvas = self.canvas(site.kind);
+        let (x, y) = (site.x as isize, site.y as isize);
+        [(x - 1, y), (x, y - 1)].map(|(x, y)| canvas.cell(x, y).map_or(2, |cell| u32::from(cell.coded[site.component])))
+    }
+
+    /// Codes a leaf and draws it on the canvas.
+    pub(crate) fn code_leaf<C: BinaryCoder>(&mut self, coder: &mut C, kind: PlaneKind, x: usize, y: usize, shape: Shape, leaf: &mut Leaf) {
+        let mut info = CellInfo {
+            decoded: true,
+            log_width: shape.log_width() as u8,
+            log_height: shape.log_height() as u8,
+            ..CellInfo::default()
+        };
+        let luma_mode = match kind {
+            PlaneKind::Luma => {
+                leaf.mode = ModeContexts::new(&self.luma, x, y, shape).code(coder, leaf.mode);
+                leaf.mode
+            }
+            PlaneKind::Chroma => {
+                let luma_mode = self.luma_mode(x, y, shape);
+                leaf.mode = syntax::code_chroma_mode(coder, self.canvas(kind), x, y, shape, luma_mode, leaf.mode);
+                luma_mode
+            }
+        };
+        info.mode = leaf.mode as u8;
+        for component in 0..self.canvas(kind).components.len() {
+            let site = Site {
+                kind,
+                component,
+                x,
+                y,
+                shape,
+            };
+            let predictor = Predictor::new(self.canvas(kind).border(component, x, y, shape), shape);
+            let mut samples = [0; MAX_AREA];
+            self.predict(&site, &predictor, leaf.mode, luma_mode, &mut samples);
+            let patch = &mut leaf.patches[component];
+            let fold = Fold::new(kind, leaf.mode, shape);
+            self.code_patch(coder, &site, fold, &predictor.raw, info.coded[0], patch);
+            if patch.count > 0 {
+                info.coded[component] = true;
+                info.activity[component] = level_activity(&patch.levels[..patch.count], shape.area());
+                self.add_residual(&site, fold, patch, &mut samples);
+            }
+            self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples[..shape.area()]);
+        }
+        self.canvas_mut(kind).mark(x, y, shape.width(), shape.height(), info);
+    }
+
+    /// Prediction of a patch by its coded mode.
+    pub(crate) fn predict(&self, site: &Site, predictor: &Predictor, mode: usize, luma_mode: usize, out: &mut [i32]) {
+        match site.kind {
+            PlaneKind::Luma => predictor.predict(mode, out),
+            PlaneKind::Chroma if mode == FROM_LUMA => self.predict_from_luma(site, &predictor.raw, out),
+            PlaneKind::Chroma => predictor.predict(syntax::chroma_base_mode(mode, luma_mode), out),
+        }
+    }
+
+    /// Least-squares line from luma to chroma along the border, applied to the luma patch.
+    fn predict_from_luma(&self, site: &Site, border: &Border, out: &mut [i32]) {
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let guide = self.guided_border(site);
+        let pairs = || {
+            let top = guide.top[1..=w].iter().zip(&border.top[1..=w]);
+            top.chain(guide.left[1..=h].iter().zip(&border.left[1..=h]))
+        };
+        let n = (w + h) as i64;
+        let (mut sum_l, mut sum_c, mut sum_ll, mut sum_lc) = (0i64, 0i64, 0i64, 0i64);
+        for (&l, &c) in pairs() {
+            let (l, c) = (i64::from(l), i64::from(c));
+            sum_l += l;
+            sum_c += c;
+            sum_ll += l * l;
+            sum_lc += l * c;
+        }
+        const NOISE: i64 = 64;
+        let variance = n * sum_ll - sum_l * sum_l + n * n * NOISE;
+        let slope = ((n * sum_lc - sum_l * sum_c) * 4096 / variance).clamp(-16384, 16384) as i32;
+        let (mean_l, mean_c) = (((sum_l + n / 2) / n) as i32, ((sum_c + n / 2) / n) as i32);
+        let luma = &self.luma.components[0];
+        for (row, values) in out.chunks_exact_mut(w).enumerate().take(h) {
+            let start = (site.y + row) * luma.stride + site.x;
+            for (value, &l) in values.iter_mut().zip(&luma.data[start..start + w]) {
+                let moved = mean_c + ((slope * (i32::from(l) - mean_l) + 2048) >> 12);
+                *value = moved.clamp(0, SAMPLE_MAX);
+            }
+        }
+    }
+
+    /// Luma samples at the places of the chroma border, with the chroma canvas deciding what exists.
+    fn guided_border(&self, site: &Site) -> Border {
+        let canvas = self.canvas(site.kind);
+        canvas.border_of(&self.luma.components[0], site.x, site.y, site.shape)
+    }
+
+    fn code_patch<C: BinaryCoder>(&self, coder: &mut C, site: &Site, fold: Fold, border: &Border, sister_coded: bool, patch: &mut Coefficients) {
+        let mut context = self.patch_context(site, fold, border, sister_coded && site.component == 1, 0);
+        let neighbours = self.coded_neighbours(site);
+        if !syntax::code_coded(coder, &context, neighbours, patch.count > 0) {
+            patch.clear();
+            return;
+        }
+        let shape = fold.apply(site.shape);
+        let group = self.bases(site.kind).group(shape, fold.class);
+        patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
+        context.choice = patch.choice;
+        context.basis = &group[patch.choice as usize];
+        let last = syntax::code_last(coder, &context, shape.coded(), patch.count.saturating_sub(1));
+        patch.count = last + 1;
+        syntax::code_levels(coder, &context, last, &mut patch.levels[..]);
+    }
+
+    /// Adds the patch that the levels stand for to `samples`.
+    pub(crate) fn add_residual(&self, site: &Site, fold: Fold, patch: &Coefficients, samples: &mut [i32]) {
+        let shape = fold.apply(site.shape);
+        let basis = &self.bases(site.kind).group(shape, fold.class)[patch.choice as usize];
+        let step = self.step(site.kind);
+        let mut values = [0; MAX_CODED];
+        for (value, &level) in values.iter_mut().zip(&patch.levels[..patch.count]) {
+            if level != 0 {
+                *value = step.dequantise(level);
+            }
+        }
+        let mut residual = [0; MAX_AREA];
+        synthesise(shape, basis, &values[..patch.count], &mut residual);
+        let (w, h) = (site.shape.width(), site.shape.height());
+        for y in 0..h {
+            for x in 0..w {
+                let at = if fold.transposed { x * h + y } else { y * w + x };
+                samples[y * w + x] += residual[at];
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! From coefficients to residual samples, in integers (`spec/bitstream.md`, section "Reconstruction").
+//!
+//! Sums are taken modulo 2^32: a valid stream never overflows, a hostile one gets defined garbage.
+
+use std::sync::LazyLock;
+use tessera_dict::Basis;
+use tessera_dict::basis::SCALE_BITS;
+use tessera_patch::Shape;
+use tessera_patch::shape::{MAX_ROTATED, SHAPE_COUNT, SUPERBLOCK};
+
+/// Fractional bits of the cosine matrices.
+pub(crate) const COSINE_BITS: u32 = 12;
+
+/// cos(pi t / 128) with 30 fractional bits, t = 0..=64.
+const COSINES: [i64; 65] = [
+    1073741824, 1073418433, 1072448455, 1070832474, 1068571464, 1065666786, 1062120190,
+    1057933813, 1053110176, 1047652185, 1041563127, 1034846671, 1027506862, 1019548121,
+    1010975242, 1001793390, 992008094, 981625251, 970651112, 959092290, 946955747,
+    934248793, 920979082, 907154608, 892783698, 877875009, 862437520, 846480531,
+    830013654, 813046808, 795590213, 777654384, 759250125, 740388522, 721080937,
+    701339000, 681174602, 660599890, 639627258, 618269338, 596538995, 574449320,
+    552013618, 529245404, 506158392, 482766489, 459083786, 435124548, 410903207,
+    386434353, 361732726, 336813204, 311690799, 286380643, 260897982, 235258165,
+    209476638, 183568930, 157550647, 131437462, 105245103, 78989349, 52686014,
+    26350943, 0,
+];
+
+/// sqrt(2 / n) with 30 fractional bits for n = 4, 8, 16, 32, 64.
+const NORMS: [i64; 5] = [759250125, 536870912, 379625062, 268435456, 189812531];
+
+/// Row k of the n-point cosine matrix holds the samples of frequency k.
+#[derive(Debug)]
+pub(crate) struct CosineMatrix {
+    pub(crate) entries: Vec<i32>,
+}
+
+impl CosineMatrix {
+    fn new(log_side: usize) -> Self {
+        let side = 1usize << log_side;
+        let entry = |k: usize, i: usize| {
+            if k == 0 {
+                // sqrt(1 / n) = sqrt(2 / n) * sqrt(1 / 2), and cos(pi / 4) is COSINES[32].
+                return fixed(COSINES[32], log_side);
+            }
+            let turn = (2 * i + 1) * k * (64 / side) % 256;
+            fixed(cosine(turn), log_side)
+        };
+        let entries = (0..side * side).map(|at| entry(at / side, at % side)).collect();
+        Self { entries }
+    }
+}
+
+fn cosine(turn: usize) -> i64 {
+    match turn {
+        0..=64 => COSINES[turn],
+        65..=128 => -COSINES[128 - turn],
+        129..=192 => -COSINES[turn - 128],
+        _ => COSINES[256 - turn],
+    }
+}
+
+fn fixed(cosine: i64, log_side: usize) -> i32 {
+    let product = cosine * NORMS[log_side - 2];
+    ((product + (1 << 47)) >> 48) as i32
+}
+
+/// Tables that depend on the shape alone.
+#[derive(Debug)]
+pub(crate) struct Geometry {
+    /// Raster index of every scan position.
+    pub(crate) scan: Vec<u16>,
+}
+
+static GEOMETRIES: LazyLock<Vec<Geometry>> = LazyLock::new(|| {
+    (0..SHAPE_COUNT)
+        .map(|index| Geometry {
+            scan: Shape::from_index(index).scan(),
+        })
+        .collect()
+});
+
+static MATRICES: LazyLock<[CosineMatrix; 5]> = LazyLock::new(|| std::array::from_fn(|i| CosineMatrix::new(i + 2)));
+
+/// The geometry of `shape`.
+pub(crate) fn geometry(shape: Shape) -> &'static Geometry {
+    &GEOMETRIES[shape.index()]
+}
+
+/// The cosine matrix of side 2^`log_side`.
+pub(crate) fn cosine_matrix(log_side: usize) -> &'static CosineMatrix {
+    &MATRICES[log_side - 2]
+}
+
+/// Adds the patch whose coefficients are `values` (coding order) to nothing: writes the residual to `out`.
+pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
+    let mut spectrum = [0i32; SUPERBLOCK * SUPERBLOCK];
+    let scan = &geometry(shape).scan;
+    let rotated = basis.order.len();
+    let head = &values[..values.len().min(rotated)];
+    let mut rows = 0;
+    let mut put = |position: usize, value: i32| {
+        if value != 0 {
+            let raster = scan[position] as usize;
+            spectrum[raster] = value;
+            rows = rows.max(raster / shape.width() + 1);
+        }
+    };
+    match &basis.rotation {
+        None => {
+            for (&position, &value) in basis.order.iter().zip(head) {
+                put(position as usize, value);
+            }
+        }
+        Some(rotation) => {
+            let mut sums = [0i32; MAX_ROTATED];
+            let sums = &mut sums[..rotated];
+            for (j, &value) in head.iter().enumerate().filter(|(_, value)| **value != 0) {
+                let scaled = ((i64::from(value) * i64::from(rotation.scales[j])) >> (SCALE_BITS - COSINE_BITS)) as i32;
+                let atom = &rotation.entries[j * rotated..(j + 1) * rotated];
+                for (sum, &entry) in sums.iter_mut().zip(atom) {
+                    *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry)));
+                }
+            }
+            for (position, sum) in sums.iter().enumerate() {
+                put(position, round(*sum));
+            }
+        }
+    }
+    for (position, &value) in values.iter().enumerate().skip(rotated) {
+        put(position, value);
+    }
+    inverse_cosine(shape, &spectrum, rows, out);
+}
+
+fn round(sum: i32) -> i32 {
+    sum.wrapping_add(1 << (COSINE_BITS - 1)) >> COSINE_BITS
+}
+
+/// Separable inverse transform of a spectrum whose rows from `rows` on are zero.
+fn inverse_cosine(shape: Shape, spectrum: &[i32], rows: usize, out: &mut [i32]) {
+    let (w, h) = (shape.width(), shape.height());
+    let across = &cosine_matrix(shape.log_width()).entries;
+    let down = &cosine_matrix(shape.log_height()).entries;
+    let mut half = [0i32; SUPERBLOCK * SUPERBLOCK];
+    for v in 0..rows {
+        let row = &mut half[v * w..(v + 1) * w];
+        for (u, &value) in spectrum[v * w..(v + 1) * w].iter().enumerate().filter(|(_, value)| **value != 0) {
+            accumulate(row, value, &across[u * w..(u + 1) * w]);
+        }
+        row.iter_mut().for_each(|sum| *sum = round(*sum));
+    }
+    for (y, row) in out.chunks_exact_mut(w).enumerate().take(h) {
+        row.fill(0);
+        for v in 0..rows {
+            accumulate(row, down[v * h + y], &half[v * w..(v + 1) * w]);
+        }
+        row.iter_mut().for_each(|sum| *sum = round(*sum));
+    }
+}
+
+#[inline]
+fn accumulate(sums: &mut [i32], factor: i32, values: &[i32]) {
+    for (sum, &value) in sums.iter_mut().zip(values) {
+        *sum = sum.wrapping_add(factor.wrapping_mul(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cosine_matrices_are_orthonormal() {
+        for log_side in 2..=6 {
+            let side = 1usize << log_side;
+            let matrix = &cosine_matrix(log_side).entries;
+            for a in 0..side {
+                for b in 0..side {
+                    let dot: i64 = (0..side)
+                        .map(|i| i64::from(matrix[a * side + i]) * i64::from(matrix[b * side + i]))
+                        .sum();
+                    let expected = if a == b { 1i64 << 24 } else { 0 };
+                    assert!((dot - expected).abs() < 1 << 14, "{side}: {a},{b} gives {dot}");
+                }
+            }
+        }
+    }
+}

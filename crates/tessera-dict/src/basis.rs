@@ -1,0 +1,164 @@
+//! Sub-dictionaries: an orthonormal basis, its coefficient order and its magnitude model.
+
+use tessera_patch::Shape;
+use tessera_patch::shape::SHAPE_COUNT;
+
+/// Number of mode classes a shape has bases for.
+pub const CLASSES: usize = 6;
+/// Largest number of bases of one shape and class, the cosine basis included.
+pub const MAX_BASES: usize = 4;
+
+/// An orthonormal matrix in fixed point: rows are atoms over the leading scan coefficients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    /// Row-major `m x m` entries; the value of entry (i, j) is `entries * scale[i] / 2^22`.
+    pub entries: Vec<i8>,
+    /// Scale of each atom.
+    pub scales: Vec<u16>,
+}
+
+/// Fractional bits of [`Rotation::scales`].
+pub const SCALE_BITS: u32 = 22;
+
+impl Rotation {
+    /// Rounds an orthonormal matrix (row-major, `m x m`) to fixed point.
+    pub fn from_rows(rows: &[f32], m: usize) -> Self {
+        let mut entries = Vec::with_capacity(m * m);
+        let mut scales = Vec::with_capacity(m);
+        for row in rows.chunks_exact(m) {
+            let peak = row.iter().fold(1e-6f32, |peak, v| peak.max(v.abs()));
+            let scale = (peak / 127.0 * (1u32 << SCALE_BITS) as f32).ceil().min(65535.0);
+            let unit = scale / (1u32 << SCALE_BITS) as f32;
+            scales.push(scale as u16);
+            entries.extend(row.iter().map(|v| (v / unit).round().clamp(-127.0, 127.0) as i8));
+        }
+        Self { entries, scales }
+    }
+
+    /// The fixed-point matrix as floats, row-major.
+    pub fn to_rows(&self) -> Vec<f32> {
+        let m = self.scales.len();
+        let unit = |i: usize| f32::from(self.scales[i]) / (1u32 << SCALE_BITS) as f32;
+        (0..m * m).map(|at| f32::from(self.entries[at]) * unit(at / m)).collect()
+    }
+}
+
+/// Predicts the magnitude of every coefficient from those already coded and from the surroundings.
+///
+/// |q_j| ~ base_j + activity_j A + gradient_j G + sum over i > j of weights_ij min(|q_i|, 12).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MagnitudeModel {
+    /// Constant term, 12 fractional bits.
+    pub base: Vec<u16>,
+    /// Factor of the neighbours' activity, 12 fractional bits.
+    pub activity: Vec<u16>,
+    /// Factor of the border gradient, 12 fractional bits.
+    pub gradient: Vec<u16>,
+    /// Row i holds the i factors of coefficient i on coefficients 0..i; 8 fractional bits.
+    pub weights: Vec<u8>,
+}
+
+impl MagnitudeModel {
+    /// Factors of coefficient `i` on the coefficients before it.
+    pub fn row(&self, i: usize) -> &[u8] {
+        let start = i * i.saturating_sub(1) / 2;
+        &self.weights[start..start + i]
+    }
+
+    /// A model for untrained dictionaries: magnitudes fall along the scan and neighbours resemble each other.
+    fn untrained(shape: Shape) -> Self {
+        let m = shape.rotated();
+        let scan = shape.scan();
+        let position = |i: usize| {
+            let raster = scan[i] as usize;
+            ((raster % shape.width()) as f32, (raster / shape.width()) as f32)
+        };
+        let mut weights = Vec::with_capacity(m * (m - 1) / 2);
+        for i in 0..m {
+            let (xi, yi) = position(i);
+            for j in 0..i {
+                let (xj, yj) = position(j);
+                let distance = (xi - xj).powi(2) + (yi - yj).powi(2);
+                weights.push((0.35 / (1.0 + 0.7 * distance) * 256.0) as u8);
+            }
+        }
+        let fall = |j: usize| (0.5 * 4096.0 / (1.0 + 16.0 * j as f32 / m as f32)) as u16;
+        Self {
+            base: vec![123; m],
+            activity: (0..m).map(fall).collect(),
+            gradient: vec![0; m],
+            weights,
+        }
+    }
+}
+
+/// One sub-dictionary of the union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Basis {
+    /// `None` is the cosine basis itself; otherwise a rotation of its leading coefficients.
+    pub rotation: Option<Rotation>,
+    /// Coding order of the leading coefficients (a permutation; the identity for rotations).
+    pub order: Vec<u16>,
+    /// Magnitude model in coding order.
+    pub model: MagnitudeModel,
+    /// Index among the bases of its plane kind.
+    pub id: u32,
+    /// First of this basis's positions among those of its plane kind.
+    pub first_position: u32,
+}
+
+/// The bases of one plane kind, by shape and class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BasisSet {
+    groups: Vec<Vec<Basis>>,
+    totals: crate::layout::BasisTotals,
+}
+
+impl BasisSet {
+    /// Numbers the bases of `groups` (shape-major, [`CLASSES`] per shape).
+    pub fn new(mut groups: Vec<Vec<Basis>>) -> Self {
+        assert_eq!(groups.len(), SHAPE_COUNT * CLASSES, "one group per shape and class");
+        let (mut id, mut position) = (0u32, 0u32);
+        for basis in groups.iter_mut().flatten() {
+            basis.id = id;
+            basis.first_position = position;
+            id += 1;
+            position += basis.order.len() as u32;
+        }
+        let totals = crate::layout::BasisTotals {
+            bases: id as usize,
+            positions: position as usize,
+        };
+        Self { groups, totals }
+    }
+
+    /// The cosine basis alone for every shape and class.
+    pub fn untrained() -> Self {
+        let group = |index: usize| {
+            let shape = Shape::from_index(index / CLASSES);
+            vec![Basis {
+                rotation: None,
+                order: (0..shape.rotated() as u16).collect(),
+                model: MagnitudeModel::untrained(shape),
+                id: 0,
+                first_position: 0,
+            }]
+        };
+        Self::new((0..SHAPE_COUNT * CLASSES).map(group).collect())
+    }
+
+    /// The bases a patch of this shape and class chooses from.
+    pub fn group(&self, shape: Shape, class: usize) -> &[Basis] {
+        &self.groups[shape.index() * CLASSES + class]
+    }
+
+    /// All groups, shape-major.
+    pub fn groups(&self) -> &[Vec<Basis>] {
+        &self.groups
+    }
+
+    /// Numbers of bases and positions.
+    pub fn totals(&self) -> crate::layout::BasisTotals {
+        self.totals
+    }
+}

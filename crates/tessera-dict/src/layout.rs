@@ -1,0 +1,107 @@
+//! Which probability cells and mixing weights a dictionary carries.
+//!
+//! Every binary decision of the bitstream belongs to an [`Element`]. An element mixes the predictions of
+//! up to [`LANES`] adaptive cells, one from each of its input tables, with two weight vectors chosen by
+//! two small selectors. This module only says how large those tables are; which context picks which
+//! cell is the codec's business (`spec/bitstream.md`, section "Contexts").
+
+/// Largest number of inputs an element mixes.
+pub const LANES: usize = 8;
+
+/// A kind of binary decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Element {
+    /// Is this coefficient non-zero?
+    Significance,
+    /// Is this magnitude larger than k?
+    Magnitude,
+    /// Where the last coefficient lies.
+    Last,
+    /// Does this patch carry coefficients at all?
+    Coded,
+    /// Is this candidate the prediction mode?
+    Mode,
+    /// The mode, when no candidate is.
+    ModeTree,
+    /// How a block is split.
+    Partition,
+    /// Which basis of the union codes this patch.
+    Basis,
+    /// Does the sign agree with the one expected from the border?
+    Sign,
+    /// Is this candidate the chroma prediction mode?
+    ChromaMode,
+}
+
+/// All elements in the order their tables are stored.
+pub const ELEMENTS: [Element; 10] = [
+    Element::Significance,
+    Element::Magnitude,
+    Element::Last,
+    Element::Coded,
+    Element::Mode,
+    Element::ModeTree,
+    Element::Partition,
+    Element::Basis,
+    Element::Sign,
+    Element::ChromaMode,
+];
+
+/// Table sizes of one element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementLayout {
+    /// Number of cells of every input table; its length is the number of inputs.
+    pub inputs: Vec<usize>,
+    /// Number of weight vectors each of the two selectors chooses from.
+    pub selectors: [usize; 2],
+}
+
+/// What the table sizes depend on: the bases of one plane kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BasisTotals {
+    /// Number of bases.
+    pub bases: usize,
+    /// Number of coefficient positions of all bases together.
+    pub positions: usize,
+}
+
+impl Element {
+    /// The table sizes of this element for a plane kind whose bases have these totals.
+    pub fn layout(self, totals: BasisTotals) -> ElementLayout {
+        let BasisTotals { bases, positions } = totals;
+        let (inputs, selectors): (Vec<usize>, _) = match self {
+            Self::Significance => (
+                vec![1024, positions, 4096, 8192, 512, 4096, 8192, 2048],
+                [64, 32],
+            ),
+            Self::Magnitude => (
+                vec![512, 4 * positions, 4096, 1024, 8192, 8192, 2048],
+                [32, 128],
+            ),
+            Self::Last => (
+                vec![64 * 128, 64 * 128, 64 * 256, 64 * 512, 64 * bases],
+                [64, 16],
+            ),
+            Self::Coded => (vec![256, 256, 2048, 256], [16, 1]),
+            Self::Mode => (vec![4096, 32768, 8192], [8, 1]),
+            Self::ModeTree => (vec![64, 1024, 16384], [64, 1]),
+            Self::Partition => (vec![1024, 512, 4 * 4 * 1296, 2048], [32, 16]),
+            Self::Basis => (vec![2048, 4096, 2048], [16, 1]),
+            Self::Sign => (vec![128, 1024, positions, 512], [8, 16]),
+            Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
+        };
+        ElementLayout { inputs, selectors }
+    }
+}
+
+/// Total numbers of cells and of weight vectors over all elements.
+pub fn totals(bases: BasisTotals) -> (usize, usize) {
+    ELEMENTS.iter().fold((0, 0), |(cells, weights), element| {
+        let layout = element.layout(bases);
+        (
+            cells + layout.inputs.iter().sum::<usize>(),
+            weights + layout.selectors.iter().sum::<usize>(),
+        )
+    })
+}
