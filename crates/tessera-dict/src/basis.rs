@@ -27,10 +27,15 @@ impl Rotation {
         let mut scales = Vec::with_capacity(m);
         for row in rows.chunks_exact(m) {
             let peak = row.iter().fold(1e-6f32, |peak, v| peak.max(v.abs()));
-            let scale = (peak / 127.0 * (1u32 << SCALE_BITS) as f32).ceil().min(65535.0);
+            let scale = (peak / 127.0 * (1u32 << SCALE_BITS) as f32)
+                .ceil()
+                .min(65535.0);
             let unit = scale / (1u32 << SCALE_BITS) as f32;
             scales.push(scale as u16);
-            entries.extend(row.iter().map(|v| (v / unit).round().clamp(-127.0, 127.0) as i8));
+            entries.extend(
+                row.iter()
+                    .map(|v| (v / unit).round().clamp(-127.0, 127.0) as i8),
+            );
         }
         Self { entries, scales }
     }
@@ -39,7 +44,9 @@ impl Rotation {
     pub fn to_rows(&self) -> Vec<f32> {
         let m = self.scales.len();
         let unit = |i: usize| f32::from(self.scales[i]) / (1u32 << SCALE_BITS) as f32;
-        (0..m * m).map(|at| f32::from(self.entries[at]) * unit(at / m)).collect()
+        (0..m * m)
+            .map(|at| f32::from(self.entries[at]) * unit(at / m))
+            .collect()
     }
 }
 
@@ -71,7 +78,10 @@ impl MagnitudeModel {
         let scan = shape.scan();
         let position = |i: usize| {
             let raster = scan[i] as usize;
-            ((raster % shape.width()) as f32, (raster / shape.width()) as f32)
+            (
+                (raster % shape.width()) as f32,
+                (raster / shape.width()) as f32,
+            )
         };
         let mut weights = Vec::with_capacity(m * (m - 1) / 2);
         for i in 0..m {
@@ -117,7 +127,11 @@ pub struct BasisSet {
 impl BasisSet {
     /// Numbers the bases of `groups` (shape-major, [`CLASSES`] per shape).
     pub fn new(mut groups: Vec<Vec<Basis>>) -> Self {
-        assert_eq!(groups.len(), SHAPE_COUNT * CLASSES, "one group per shape and class");
+        assert_eq!(
+            groups.len(),
+            SHAPE_COUNT * CLASSES,
+            "one group per shape and class"
+        );
         let (mut id, mut position) = (0u32, 0u32);
         for basis in groups.iter_mut().flatten() {
             basis.id = id;

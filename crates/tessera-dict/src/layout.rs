@@ -32,10 +32,12 @@ pub enum Element {
     Sign,
     /// Is this candidate the chroma prediction mode?
     ChromaMode,
+    /// Is this superblock filtered?
+    Filter,
 }
 
 /// All elements in the order their tables are stored.
-pub const ELEMENTS: [Element; 10] = [
+pub const ELEMENTS: [Element; 11] = [
     Element::Significance,
     Element::Magnitude,
     Element::Last,
@@ -46,6 +48,7 @@ pub const ELEMENTS: [Element; 10] = [
     Element::Basis,
     Element::Sign,
     Element::ChromaMode,
+    Element::Filter,
 ];
 
 /// Table sizes of one element.
@@ -90,6 +93,7 @@ impl Element {
             Self::Basis => (vec![2048, 4096, 2048], [16, 1]),
             Self::Sign => (vec![128, 1024, positions, 512], [8, 16]),
             Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
+            Self::Filter => (vec![9, 1], [1, 1]),
         };
         ElementLayout { inputs, selectors }
     }

@@ -1,10 +1,15 @@
 //! The shared dictionary of the Tessera codec: atoms, predictors, priors, file format and store.
 
 pub mod basis;
+mod error;
+pub mod filter;
+pub mod format;
 pub mod layout;
 pub mod prior;
 
 pub use basis::{Basis, BasisSet};
+pub use error::Error;
+pub use filter::FilterSet;
 pub use prior::Prior;
 
 /// Everything sender and receiver must both hold to understand a picture.
@@ -18,6 +23,12 @@ pub struct Dictionary {
     pub luma_prior: Prior,
     /// Starting probabilities of chroma planes.
     pub chroma_prior: Prior,
+    /// Filters of luma planes.
+    pub luma_filter: FilterSet,
+    /// Filters of chroma planes.
+    pub chroma_filter: FilterSet,
+    /// Where the dictionary comes from: training set, seed, trace, licences. Human-readable.
+    pub provenance: String,
 }
 
 impl Dictionary {
@@ -33,6 +44,22 @@ impl Dictionary {
             chroma,
             luma_prior,
             chroma_prior,
+            luma_filter: FilterSet::neutral(),
+            chroma_filter: FilterSet::neutral(),
+            provenance: String::new(),
         }
+    }
+
+    /// Reads a dictionary file and validates all of it.
+    ///
+    /// # Errors
+    /// If the bytes are no dictionary of this version, or contradict themselves.
+    pub fn from_bytes(data: &[u8]) -> Result<Self, Error> {
+        format::read(data)
+    }
+
+    /// The dictionary as a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        format::write(self)
     }
 }

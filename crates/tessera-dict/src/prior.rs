@@ -33,7 +33,10 @@ impl Prior {
             let inputs = layout.inputs.len();
             let mut vector = [0; LANES];
             vector[..inputs].fill((1.6 * 16384.0 / (inputs as f32 + 1.0)) as i32);
-            weights.resize(weights.len() + layout.selectors.iter().sum::<usize>(), vector);
+            weights.resize(
+                weights.len() + layout.selectors.iter().sum::<usize>(),
+                vector,
+            );
         }
         let cell = PriorCell {
             log_odds: 0,

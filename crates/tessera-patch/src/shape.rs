@@ -22,9 +22,11 @@ impl Shape {
     /// The shape of `width` x `height`, or `None` if no patch has that size.
     pub fn new(width: usize, height: usize) -> Option<Self> {
         let valid = |side: usize| side.is_power_of_two() && (MIN_SIDE..=SUPERBLOCK).contains(&side);
-        (valid(width) && valid(height) && width <= 2 * height && height <= 2 * width).then(|| Self {
-            log_width: width.trailing_zeros() as u8,
-            log_height: height.trailing_zeros() as u8,
+        (valid(width) && valid(height) && width <= 2 * height && height <= 2 * width).then(|| {
+            Self {
+                log_width: width.trailing_zeros() as u8,
+                log_height: height.trailing_zeros() as u8,
+            }
         })
     }
 

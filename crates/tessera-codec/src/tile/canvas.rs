@@ -113,7 +113,14 @@ impl Canvas {
     }
 
     /// Mean activity of the decoded patches around a block, 8 fractional bits; diagonal ones count half.
-    pub(crate) fn activity(&self, component: usize, x: usize, y: usize, width: usize, height: usize) -> u32 {
+    pub(crate) fn activity(
+        &self,
+        component: usize,
+        x: usize,
+        y: usize,
+        width: usize,
+        height: usize,
+    ) -> u32 {
         const UNKNOWN: u32 = 77;
         let (sx, sy) = (x as isize, y as isize);
         let (mut sum, mut weight) = (0, 0);
@@ -123,8 +130,12 @@ impl Canvas {
                 weight += times;
             }
         };
-        (0..width).step_by(CELL).for_each(|i| add(self.cell(sx + i as isize, sy - 1), 2));
-        (0..height).step_by(CELL).for_each(|i| add(self.cell(sx - 1, sy + i as isize), 2));
+        (0..width)
+            .step_by(CELL)
+            .for_each(|i| add(self.cell(sx + i as isize, sy - 1), 2));
+        (0..height)
+            .step_by(CELL)
+            .for_each(|i| add(self.cell(sx - 1, sy + i as isize), 2));
         add(self.cell(sx - 1, sy - 1), 1);
         add(self.cell(sx + width as isize, sy - 1), 1);
         add(self.cell(sx - 1, sy + height as isize), 1);
@@ -134,6 +145,11 @@ impl Canvas {
 
 /// Root mean square of levels over a patch, 8 fractional bits.
 pub(crate) fn level_activity(levels: &[i32], area: usize) -> u16 {
-    let energy: u64 = levels.iter().map(|&q| u64::from(q.unsigned_abs().min(1 << 12)).pow(2)).sum();
-    ((energy << 16) / area as u64).isqrt().min(u64::from(u16::MAX)) as u16
+    let energy: u64 = levels
+        .iter()
+        .map(|&q| u64::from(q.unsigned_abs().min(1 << 12)).pow(2))
+        .sum();
+    ((energy << 16) / area as u64)
+        .isqrt()
+        .min(u64::from(u16::MAX)) as u16
 }

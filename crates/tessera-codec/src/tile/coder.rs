@@ -109,7 +109,12 @@ impl BinaryCoder for Meter<'_> {
 
 /// Bits a zero and a one would cost.
 #[cfg(feature = "encoder")]
-pub(crate) fn costs(models: &ModelPair, kind: PlaneKind, element: Element, contexts: &Contexts) -> [f32; 2] {
+pub(crate) fn costs(
+    models: &ModelPair,
+    kind: PlaneKind,
+    element: Element,
+    contexts: &Contexts,
+) -> [f32; 2] {
     let one = models.0[kind as usize].predict(element, contexts).one;
     [code_length(65536 - one), code_length(one)]
 }
@@ -117,8 +122,11 @@ pub(crate) fn costs(models: &ModelPair, kind: PlaneKind, element: Element, conte
 /// -log2(p / 2^16), by table.
 #[cfg(feature = "encoder")]
 fn code_length(p: u32) -> f32 {
-    static TABLE: std::sync::LazyLock<Vec<f32>> =
-        std::sync::LazyLock::new(|| (0..=4096).map(|i| 12.0 - (i.max(1) as f32).log2()).collect());
+    static TABLE: std::sync::LazyLock<Vec<f32>> = std::sync::LazyLock::new(|| {
+        (0..=4096)
+            .map(|i| 12.0 - (i.max(1) as f32).log2())
+            .collect()
+    });
     // Below 1/16 the table is too coarse for linear steps; shift the argument up instead.
     if p >= 4096 {
         TABLE[(p >> 4) as usize]

@@ -2,6 +2,7 @@
 
 use super::canvas::Canvas;
 use super::coder::{ModelPair, Reader};
+use super::filter::FilterFlags;
 use super::mix::PlaneKind;
 use super::range::RangeDecoder;
 use super::state::{Leaf, TileState};
@@ -18,7 +19,11 @@ pub struct Exhausted;
 ///
 /// # Errors
 /// If `data` is shorter than what it describes.
-pub fn decode_tile(data: &[u8], config: &TileConfig, dictionary: &Dictionary) -> Result<Vec<Plane>, Exhausted> {
+pub fn decode_tile(
+    data: &[u8],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+) -> Result<Vec<Plane>, Exhausted> {
     let mut decoder = Decoder {
         state: TileState::new(config, dictionary),
         reader: Reader {
@@ -34,6 +39,9 @@ pub fn decode_tile(data: &[u8], config: &TileConfig, dictionary: &Dictionary) ->
         if decoder.reader.range.exhausted() {
             return Err(Exhausted);
         }
+    }
+    for &kind in config.layout.kinds() {
+        decoder.filter(kind);
     }
     Ok(decoder.state.into_planes(config))
 }
@@ -62,12 +70,24 @@ impl Decoder<'_> {
                 let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
                 self.leaf(kind, block.x, block.y, shape);
             }
-            Split::Quad => block.quarters().into_iter().for_each(|quarter| self.block(kind, quarter)),
+            Split::Quad => block
+                .quarters()
+                .into_iter()
+                .for_each(|quarter| self.block(kind, quarter)),
             Split::Rows | Split::Columns => {
                 for (x, y, shape) in block.halves(split) {
                     self.leaf(kind, x, y, shape);
                 }
             }
+        }
+    }
+
+    fn filter(&mut self, kind: PlaneKind) {
+        let mut flags = FilterFlags::new(self.state.canvas(kind));
+        flags.code(&mut self.reader, kind);
+        if flags.on.contains(&true) {
+            let components = self.state.filtered(kind, &flags);
+            self.state.canvas_mut(kind).components = components;
         }
     }
 
@@ -78,6 +98,7 @@ impl Decoder<'_> {
 
     fn leaf(&mut self, kind: PlaneKind, x: usize, y: usize, shape: Shape) {
         self.leaf.patches.iter_mut().for_each(|patch| patch.clear());
-        self.state.code_leaf(&mut self.reader, kind, x, y, shape, &mut self.leaf);
+        self.state
+            .code_leaf(&mut self.reader, kind, x, y, shape, &mut self.leaf);
     }
 }

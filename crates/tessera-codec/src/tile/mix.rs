@@ -41,9 +41,11 @@ const LEARNING_RATE: i32 = 10;
 const COUNT_MAX: u32 = 255;
 
 /// Confidence n / (n + 1/2) of a cell seen n times, 8 fractional bits.
-static CONFIDENCE: LazyLock<[i32; 256]> = LazyLock::new(|| std::array::from_fn(|n| (256 * 2 * n / (2 * n + 1)) as i32));
+static CONFIDENCE: LazyLock<[i32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|n| (256 * 2 * n / (2 * n + 1)) as i32));
 /// Adaptation rate 1 / (n + 1.6), at least 1 / 250, 16 fractional bits.
-static RATE: LazyLock<[i32; 256]> = LazyLock::new(|| std::array::from_fn(|n| (655_360 / (10 * n + 16)).max(262) as i32));
+static RATE: LazyLock<[i32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|n| (655_360 / (10 * n + 16)).max(262) as i32));
 
 #[derive(Clone, Copy, Debug)]
 struct Tables {
@@ -111,7 +113,13 @@ impl Models {
     }
 
     #[inline]
-    pub(crate) fn update(&mut self, element: Element, contexts: &Contexts, prediction: &Prediction, bit: bool) {
+    pub(crate) fn update(
+        &mut self,
+        element: Element,
+        contexts: &Contexts,
+        prediction: &Prediction,
+        bit: bool,
+    ) {
         let tables = self.tables[element as usize];
         let rate = &*RATE;
         for lane in 0..tables.inputs {
@@ -125,7 +133,8 @@ impl Models {
         }
         for set in 0..2 {
             let error = (i32::from(bit) << 16) - squash(prediction.logits[set]) as i32;
-            let weights = &mut self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
+            let weights =
+                &mut self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
             for (weight, stretched) in weights.iter_mut().zip(&prediction.stretched) {
                 let step = ((error * stretched >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
                 *weight = (*weight + step).clamp(-WEIGHT_MAX, WEIGHT_MAX);
@@ -166,7 +175,8 @@ impl Models {
             .cells
             .iter()
             .map(|cell| PriorCell {
-                log_odds: (i32::from(stretch[(cell >> 20) as usize]) + 8 >> 4).clamp(-127, 127) as i8,
+                log_odds: (i32::from(stretch[(cell >> 20) as usize]) + 8 >> 4).clamp(-127, 127)
+                    as i8,
                 count: (cell & 1023).min(u32::from(MAX_COUNT)) as u8,
             })
             .collect();

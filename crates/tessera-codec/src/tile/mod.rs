@@ -5,6 +5,7 @@ mod coder;
 mod decoder;
 #[cfg(feature = "encoder")]
 pub mod encoder;
+mod filter;
 mod logistic;
 mod mix;
 mod patch_context;

@@ -86,7 +86,8 @@ impl CoefficientState {
         let mut predicted = [0; MAX_ROTATED];
         let gradient = patch.gradient.min(1024);
         for (j, value) in predicted[..rotated].iter_mut().enumerate() {
-            let surroundings = u32::from(model.activity[j]) * patch.activity + u32::from(model.gradient[j]) * gradient;
+            let surroundings = u32::from(model.activity[j]) * patch.activity
+                + u32::from(model.gradient[j]) * gradient;
             *value = u32::from(model.base[j]) + (surroundings >> 8);
         }
         Self {
@@ -137,7 +138,8 @@ impl CoefficientState {
         let to_last = (32 - ((self.last - position) as u32).leading_zeros()).min(7);
         let mean = log_class(self.mean, MAGNITUDE_BITS, 4, 10, 15);
         let [m1, m2, m3] = self.recent;
-        let own = patch.basis.first_position + (position as u32).min(patch.basis.order.len() as u32 - 1);
+        let own =
+            patch.basis.first_position + (position as u32).min(patch.basis.order.len() as u32 - 1);
         Contexts::new(
             [
                 expected | (place / 4) << 5 | patch.size_group << 7,
@@ -154,7 +156,12 @@ impl CoefficientState {
     }
 
     /// Contexts of the decision "the magnitude at `position` is larger than `level` + 1".
-    pub(crate) fn magnitude(&self, patch: &PatchContext<'_>, position: usize, level: u32) -> Contexts {
+    pub(crate) fn magnitude(
+        &self,
+        patch: &PatchContext<'_>,
+        position: usize,
+        level: u32,
+    ) -> Contexts {
         let place = position_class(position);
         let expected = self.magnitude_class(position);
         let level = level.min(14);
@@ -164,7 +171,8 @@ impl CoefficientState {
             log_class((self.sum << 4) / self.nonzeros, 4, 4, 0, 7)
         };
         let [m1, m2, _] = self.recent;
-        let own = patch.basis.first_position + (position as u32).min(patch.basis.order.len() as u32 - 1);
+        let own =
+            patch.basis.first_position + (position as u32).min(patch.basis.order.len() as u32 - 1);
         Contexts::new(
             [
                 level | expected << 4,

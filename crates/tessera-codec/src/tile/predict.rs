@@ -22,8 +22,8 @@ const FIRST_VERTICAL: usize = 18;
 
 /// Horizontal shift per row in 1/32 sample, for modes 2..=34.
 const ANGLES: [i32; 33] = [
-    32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26, -32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9,
-    13, 17, 21, 26, 32,
+    32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26, -32, -26, -21, -17, -13, -9,
+    -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32,
 ];
 /// 8192 / -angle, rounded, for the negative angles.
 fn inverse_angle(angle: i32) -> i32 {
@@ -45,19 +45,28 @@ impl Border {
     /// A border of `length` samples per arm. `group` gives four decoded samples of an arm counted away from
     /// the corner, or nothing. Gaps take the value before them on the way from the lowest left sample
     /// over the corner to the rightmost top sample, a leading gap the first value found.
-    pub(crate) fn new(length: usize, corner: Option<i32>, group: impl Fn(Arm, usize) -> Option<[i32; 4]>) -> Self {
+    pub(crate) fn new(
+        length: usize,
+        corner: Option<i32>,
+        group: impl Fn(Arm, usize) -> Option<[i32; 4]>,
+    ) -> Self {
         let mut border = Self {
             top: [0; ARM],
             left: [0; ARM],
             length,
         };
         let groups = length / 4;
-        let left: [_; ARM / 4] = std::array::from_fn(|g| (g < groups).then(|| group(Arm::Left, g)).flatten());
-        let top: [_; ARM / 4] = std::array::from_fn(|g| (g < groups).then(|| group(Arm::Top, g)).flatten());
+        let left: [_; ARM / 4] =
+            std::array::from_fn(|g| (g < groups).then(|| group(Arm::Left, g)).flatten());
+        let top: [_; ARM / 4] =
+            std::array::from_fn(|g| (g < groups).then(|| group(Arm::Top, g)).flatten());
         let (left, top) = (&left[..groups], &top[..groups]);
         let first_left = left.iter().rev().flatten().next().map(|samples| samples[3]);
         let first_top = top.iter().flatten().next().map(|samples| samples[0]);
-        let mut value = first_left.or(corner).or(first_top).unwrap_or((SAMPLE_MAX + 1) / 2);
+        let mut value = first_left
+            .or(corner)
+            .or(first_top)
+            .unwrap_or((SAMPLE_MAX + 1) / 2);
         for (g, samples) in left.iter().enumerate().rev() {
             let samples = samples.unwrap_or([value; 4]);
             border.left[1 + 4 * g..5 + 4 * g].copy_from_slice(&samples);
@@ -143,7 +152,8 @@ impl Predictor {
 
     fn mean(&self, out: &mut [i32]) {
         let (w, h) = (self.shape.width(), self.shape.height());
-        let sum = self.raw.top[1..=w].iter().sum::<i32>() + self.raw.left[1..=h].iter().sum::<i32>();
+        let sum =
+            self.raw.top[1..=w].iter().sum::<i32>() + self.raw.left[1..=h].iter().sum::<i32>();
         let count = (w + h) as i32;
         out[..w * h].fill((2 * sum + count) / (2 * count));
         self.blend_towards(&self.raw, out);
@@ -158,7 +168,11 @@ impl Predictor {
     /// Draws samples near the border towards it, so that no edge shows there.
     fn blend_towards(&self, border: &Border, out: &mut [i32]) {
         let w = self.shape.width();
-        for (y, row) in out.chunks_exact_mut(w).enumerate().take(self.shape.height()) {
+        for (y, row) in out
+            .chunks_exact_mut(w)
+            .enumerate()
+            .take(self.shape.height())
+        {
             let top_weight = self.border_weight(y);
             for (x, value) in row.iter_mut().enumerate() {
                 let left_weight = self.border_weight(x);
@@ -185,10 +199,26 @@ impl Predictor {
         let border = if smooth { &self.smooth } else { &self.raw };
         let angle = ANGLES[mode - 2];
         if vertical {
-            project(&border.top, &border.left, [w, h], self.raw.length, angle, !smooth, out);
+            project(
+                &border.top,
+                &border.left,
+                [w, h],
+                self.raw.length,
+                angle,
+                !smooth,
+                out,
+            );
         } else {
-            let mut transposed = [0; SUPERBLOCK * SUPERBLOCK];
-            project(&border.left, &border.top, [h, w], self.raw.length, angle, !smooth, &mut transposed);
+            let mut transposed = vec![0; w * h];
+            project(
+                &border.left,
+                &border.top,
+                [h, w],
+                self.raw.length,
+                angle,
+                !smooth,
+                &mut transposed,
+            );
             for y in 0..h {
                 for x in 0..w {
                     out[y * w + x] = transposed[x * h + y];
@@ -204,7 +234,11 @@ impl Predictor {
     fn follow_side(&self, vertical: bool, out: &mut [i32]) {
         let w = self.shape.width();
         let corner = self.raw.top[0];
-        for (y, row) in out.chunks_exact_mut(w).enumerate().take(self.shape.height()) {
+        for (y, row) in out
+            .chunks_exact_mut(w)
+            .enumerate()
+            .take(self.shape.height())
+        {
             for (x, value) in row.iter_mut().enumerate() {
                 let (change, distance) = if vertical {
                     (self.raw.left[y + 1] - corner, x)
@@ -219,7 +253,15 @@ impl Predictor {
 }
 
 /// Projects `main` (and for negative angles `side`) along `angle` over `size` = [along, away].
-fn project(main: &[i32], side: &[i32], size: [usize; 2], length: usize, angle: i32, cubic: bool, out: &mut [i32]) {
+fn project(
+    main: &[i32],
+    side: &[i32],
+    size: [usize; 2],
+    length: usize,
+    angle: i32,
+    cubic: bool,
+    out: &mut [i32],
+) {
     const ORIGIN: usize = SUPERBLOCK + 2;
     let [along, away] = size;
     let mut line = [0; ORIGIN + ARM + 4];
@@ -294,7 +336,9 @@ mod tests {
 
     #[test]
     fn missing_samples_repeat_their_predecessor() {
-        let border = Border::new(8, Some(7), |arm, g| (arm == Arm::Left && g == 0).then_some([100, 101, 102, 103]));
+        let border = Border::new(8, Some(7), |arm, g| {
+            (arm == Arm::Left && g == 0).then_some([100, 101, 102, 103])
+        });
         assert_eq!(border.left[8], 103);
         assert_eq!(border.top[1..=9], [7; 9]);
         assert_eq!(Border::new(8, None, |_, _| None).top[3], 2048);
@@ -302,9 +346,14 @@ mod tests {
 
     #[test]
     fn a_vertical_edge_above_continues_downwards() {
-        let border = Border::new(16, Some(0), |arm, g| Some([if arm == Arm::Top && g > 0 { 4000 } else { 0 }; 4]));
+        let border = Border::new(16, Some(0), |arm, g| {
+            Some([if arm == Arm::Top && g > 0 { 4000 } else { 0 }; 4])
+        });
         let mut out = [0; 64];
         Predictor::new(border, Shape::new(8, 8).unwrap()).predict(VERTICAL, &mut out);
-        assert!(out.chunks_exact(8).all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4]));
+        assert!(
+            out.chunks_exact(8)
+                .all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4])
+        );
     }
 }

@@ -30,7 +30,8 @@ impl Step {
 
     /// Coefficient that a level stands for.
     pub(crate) fn dequantise(self, level: i32) -> i32 {
-        let magnitude = i64::from(level.unsigned_abs()) * 256 - i64::from(shrinkage(level.unsigned_abs()));
+        let magnitude =
+            i64::from(level.unsigned_abs()) * 256 - i64::from(shrinkage(level.unsigned_abs()));
         let value = (magnitude * i64::from(self.0) + (1 << 15)) >> 16;
         let value = value.clamp(0, 1 << 22) as i32;
         if level < 0 { -value } else { value }

@@ -47,7 +47,8 @@ impl RangeEncoder {
             self.carry();
         }
         let low = self.low & (FULL - 1);
-        self.bytes.extend_from_slice(&((low >> 32) as u16).to_be_bytes());
+        self.bytes
+            .extend_from_slice(&((low >> 32) as u16).to_be_bytes());
         self.low = (low << 16) & (FULL - 1);
         self.range <<= 16;
     }
@@ -146,7 +147,9 @@ mod tests {
         let mut state = seed;
         (0..length)
             .map(|_| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                state = state
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
                 let one = ((state >> 48) as u32).clamp(1, 65535);
                 let bit = ((state >> 16) as u32 & 0xffff) < one;
                 (bit, one)

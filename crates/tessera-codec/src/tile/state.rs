@@ -2,6 +2,7 @@
 
 use super::canvas::{Canvas, CellInfo, Samples, level_activity};
 use super::coder::BinaryCoder;
+use super::filter::{FilterFlags, filtered};
 use super::mix::PlaneKind;
 use super::patch_context::{PatchContext, activity_class, gradient_class};
 use super::predict::{Border, Predictor, SAMPLE_MAX};
@@ -9,12 +10,9 @@ use super::quantiser::Step;
 use super::syntax::{self, FROM_LUMA, ModeContexts};
 use super::transform::synthesise;
 use super::{PlaneLayout, TileConfig};
-use tessera_dict::{BasisSet, Dictionary};
+use tessera_dict::{BasisSet, Dictionary, FilterSet};
+use tessera_patch::shape::MAX_CODED;
 use tessera_patch::{Plane, Shape};
-use tessera_patch::shape::{MAX_CODED, SUPERBLOCK};
-
-/// Samples in the largest patch.
-pub(crate) const MAX_AREA: usize = SUPERBLOCK * SUPERBLOCK;
 
 /// Where a patch lies and which component it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +53,11 @@ impl Fold {
 
     /// The shape the basis sees.
     pub(crate) fn apply(self, shape: Shape) -> Shape {
-        if self.transposed { shape.transposed() } else { shape }
+        if self.transposed {
+            shape.transposed()
+        } else {
+            shape
+        }
     }
 }
 
@@ -103,16 +105,19 @@ pub(crate) struct TileState<'a> {
     pub(crate) luma: Canvas,
     pub(crate) chroma: Option<Canvas>,
     pub(crate) steps: [Step; 2],
+    quantisers: [u8; 2],
 }
 
 impl<'a> TileState<'a> {
     pub(crate) fn new(config: &TileConfig, dictionary: &'a Dictionary) -> Self {
         let (width, height) = (config.width as usize, config.height as usize);
+        let quantisers = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| config.quantiser_of(kind));
         Self {
             dictionary,
             luma: Canvas::new(width, height, 1),
             chroma: (config.layout == PlaneLayout::Ycbcr444).then(|| Canvas::new(width, height, 2)),
-            steps: [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| Step::from_index(config.quantiser_of(kind))),
+            steps: quantisers.map(Step::from_index),
+            quantisers,
         }
     }
 
@@ -123,22 +128,37 @@ impl<'a> TileState<'a> {
         let crop = |samples: Samples| Plane {
             width,
             height,
-            data: samples.data.chunks_exact(samples.stride).take(height).flat_map(|row| &row[..width]).copied().collect(),
+            data: samples
+                .data
+                .chunks_exact(samples.stride)
+                .take(height)
+                .flat_map(|row| &row[..width])
+                .copied()
+                .collect(),
         };
-        canvases.flat_map(|canvas| canvas.components).map(crop).collect()
+        canvases
+            .flat_map(|canvas| canvas.components)
+            .map(crop)
+            .collect()
     }
 
     pub(crate) fn canvas(&self, kind: PlaneKind) -> &Canvas {
         match kind {
             PlaneKind::Luma => &self.luma,
-            PlaneKind::Chroma => self.chroma.as_ref().expect("chroma sites exist in colour tiles only"),
+            PlaneKind::Chroma => self
+                .chroma
+                .as_ref()
+                .expect("chroma sites exist in colour tiles only"),
         }
     }
 
     pub(crate) fn canvas_mut(&mut self, kind: PlaneKind) -> &mut Canvas {
         match kind {
             PlaneKind::Luma => &mut self.luma,
-            PlaneKind::Chroma => self.chroma.as_mut().expect("chroma sites exist in colour tiles only"),
+            PlaneKind::Chroma => self
+                .chroma
+                .as_mut()
+                .expect("chroma sites exist in colour tiles only"),
         }
     }
 
@@ -151,6 +171,19 @@ impl<'a> TileState<'a> {
             PlaneKind::Luma => &self.dictionary.luma,
             PlaneKind::Chroma => &self.dictionary.chroma,
         }
+    }
+
+    /// Filtered components of a plane kind.
+    pub(crate) fn filtered(&self, kind: PlaneKind, flags: &FilterFlags) -> Vec<Samples> {
+        let filters = match kind {
+            PlaneKind::Luma => &self.dictionary.luma_filter,
+            PlaneKind::Chroma => &self.dictionary.chroma_filter,
+        };
+        let band = &filters.bands[FilterSet::band(self.quantisers[kind as usize])];
+        let canvas = self.canvas(kind);
+        (0..canvas.components.len())
+            .map(|component| filtered(canvas, component, self.step(kind), band, flags))
+            .collect()
     }
 
     /// The luma canvas if `kind` is chroma.
@@ -166,13 +199,21 @@ impl<'a> TileState<'a> {
     }
 
     /// Contexts of a patch when coded with basis `choice`.
-    pub(crate) fn patch_context(&self, site: &Site, fold: Fold, border: &Border, sister_coded: bool, choice: u32) -> PatchContext<'a> {
+    pub(crate) fn patch_context(
+        &self,
+        site: &Site,
+        fold: Fold,
+        border: &Border,
+        sister_coded: bool,
+        choice: u32,
+    ) -> PatchContext<'a> {
         let shape = fold.apply(site.shape);
         let canvas = self.canvas(site.kind);
         let (w, h) = (site.shape.width(), site.shape.height());
         let activity = canvas.activity(site.component, site.x, site.y, w, h);
         let scale = (w + h) as u64 * u64::from(self.step(site.kind).fixed());
-        let gradient = ((u64::from(border.gradient(site.shape)) << 16) / scale).min(u64::from(u16::MAX)) as u32;
+        let gradient = ((u64::from(border.gradient(site.shape)) << 16) / scale)
+            .min(u64::from(u16::MAX)) as u32;
         let class = match site.kind {
             PlaneKind::Luma => fold.class as u32,
             PlaneKind::Chroma => 2 * site.component as u32 + u32::from(sister_coded),
@@ -195,11 +236,23 @@ impl<'a> TileState<'a> {
     pub(crate) fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
         let canvas = self.canvas(site.kind);
         let (x, y) = (site.x as isize, site.y as isize);
-        [(x - 1, y), (x, y - 1)].map(|(x, y)| canvas.cell(x, y).map_or(2, |cell| u32::from(cell.coded[site.component])))
+        [(x - 1, y), (x, y - 1)].map(|(x, y)| {
+            canvas
+                .cell(x, y)
+                .map_or(2, |cell| u32::from(cell.coded[site.component]))
+        })
     }
 
     /// Codes a leaf and draws it on the canvas.
-    pub(crate) fn code_leaf<C: BinaryCoder>(&mut self, coder: &mut C, kind: PlaneKind, x: usize, y: usize, shape: Shape, leaf: &mut Leaf) {
+    pub(crate) fn code_leaf<C: BinaryCoder>(
+        &mut self,
+        coder: &mut C,
+        kind: PlaneKind,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        leaf: &mut Leaf,
+    ) {
         let mut info = CellInfo {
             decoded: true,
             log_width: shape.log_width() as u8,
@@ -213,7 +266,15 @@ impl<'a> TileState<'a> {
             }
             PlaneKind::Chroma => {
                 let luma_mode = self.luma_mode(x, y, shape);
-                leaf.mode = syntax::code_chroma_mode(coder, self.canvas(kind), x, y, shape, luma_mode, leaf.mode);
+                leaf.mode = syntax::code_chroma_mode(
+                    coder,
+                    self.canvas(kind),
+                    x,
+                    y,
+                    shape,
+                    luma_mode,
+                    leaf.mode,
+                );
                 luma_mode
             }
         };
@@ -227,26 +288,37 @@ impl<'a> TileState<'a> {
                 shape,
             };
             let predictor = Predictor::new(self.canvas(kind).border(component, x, y, shape), shape);
-            let mut samples = [0; MAX_AREA];
+            let mut samples = vec![0; shape.area()];
             self.predict(&site, &predictor, leaf.mode, luma_mode, &mut samples);
             let patch = &mut leaf.patches[component];
             let fold = Fold::new(kind, leaf.mode, shape);
             self.code_patch(coder, &site, fold, &predictor.raw, info.coded[0], patch);
             if patch.count > 0 {
                 info.coded[component] = true;
-                info.activity[component] = level_activity(&patch.levels[..patch.count], shape.area());
+                info.activity[component] =
+                    level_activity(&patch.levels[..patch.count], shape.area());
                 self.add_residual(&site, fold, patch, &mut samples);
             }
-            self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples[..shape.area()]);
+            self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
         }
-        self.canvas_mut(kind).mark(x, y, shape.width(), shape.height(), info);
+        self.canvas_mut(kind)
+            .mark(x, y, shape.width(), shape.height(), info);
     }
 
     /// Prediction of a patch by its coded mode.
-    pub(crate) fn predict(&self, site: &Site, predictor: &Predictor, mode: usize, luma_mode: usize, out: &mut [i32]) {
+    pub(crate) fn predict(
+        &self,
+        site: &Site,
+        predictor: &Predictor,
+        mode: usize,
+        luma_mode: usize,
+        out: &mut [i32],
+    ) {
         match site.kind {
             PlaneKind::Luma => predictor.predict(mode, out),
-            PlaneKind::Chroma if mode == FROM_LUMA => self.predict_from_luma(site, &predictor.raw, out),
+            PlaneKind::Chroma if mode == FROM_LUMA => {
+                self.predict_from_luma(site, &predictor.raw, out)
+            }
             PlaneKind::Chroma => predictor.predict(syntax::chroma_base_mode(mode, luma_mode), out),
         }
     }
@@ -288,8 +360,17 @@ impl<'a> TileState<'a> {
         canvas.border_of(&self.luma.components[0], site.x, site.y, site.shape)
     }
 
-    fn code_patch<C: BinaryCoder>(&self, coder: &mut C, site: &Site, fold: Fold, border: &Border, sister_coded: bool, patch: &mut Coefficients) {
-        let mut context = self.patch_context(site, fold, border, sister_coded && site.component == 1, 0);
+    fn code_patch<C: BinaryCoder>(
+        &self,
+        coder: &mut C,
+        site: &Site,
+        fold: Fold,
+        border: &Border,
+        sister_coded: bool,
+        patch: &mut Coefficients,
+    ) {
+        let mut context =
+            self.patch_context(site, fold, border, sister_coded && site.component == 1, 0);
         let neighbours = self.coded_neighbours(site);
         if !syntax::code_coded(coder, &context, neighbours, patch.count > 0) {
             patch.clear();
@@ -300,28 +381,39 @@ impl<'a> TileState<'a> {
         patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
         context.choice = patch.choice;
         context.basis = &group[patch.choice as usize];
-        let last = syntax::code_last(coder, &context, shape.coded(), patch.count.saturating_sub(1));
+        let last = syntax::code_last(
+            coder,
+            &context,
+            shape.coded(),
+            patch.count.saturating_sub(1),
+        );
         patch.count = last + 1;
         syntax::code_levels(coder, &context, last, &mut patch.levels[..]);
     }
 
     /// Adds the patch that the levels stand for to `samples`.
-    pub(crate) fn add_residual(&self, site: &Site, fold: Fold, patch: &Coefficients, samples: &mut [i32]) {
+    pub(crate) fn add_residual(
+        &self,
+        site: &Site,
+        fold: Fold,
+        patch: &Coefficients,
+        samples: &mut [i32],
+    ) {
         let shape = fold.apply(site.shape);
         let basis = &self.bases(site.kind).group(shape, fold.class)[patch.choice as usize];
         let step = self.step(site.kind);
-        let mut values = [0; MAX_CODED];
-        for (value, &level) in values.iter_mut().zip(&patch.levels[..patch.count]) {
-            if level != 0 {
-                *value = step.dequantise(level);
-            }
-        }
-        let mut residual = [0; MAX_AREA];
-        synthesise(shape, basis, &values[..patch.count], &mut residual);
+        let levels = patch.levels[..patch.count].iter();
+        let values: Vec<i32> = levels.map(|&level| step.dequantise(level)).collect();
+        let mut residual = vec![0; shape.area()];
+        synthesise(shape, basis, &values, &mut residual);
         let (w, h) = (site.shape.width(), site.shape.height());
         for y in 0..h {
             for x in 0..w {
-                let at = if fold.transposed { x * h + y } else { y * w + x };
+                let at = if fold.transposed {
+                    x * h + y
+                } else {
+                    y * w + x
+                };
                 samples[y * w + x] += residual[at];
             }
         }

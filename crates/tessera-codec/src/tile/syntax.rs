@@ -73,7 +73,8 @@ pub(crate) fn code_split<C: BinaryCoder>(
         return Split::None;
     }
     let contexts = SplitContexts::new(canvas, luma, block);
-    let mut ask = |decision: u32, bit: bool| coder.bit(kind, Element::Partition, &contexts.of(decision), bit);
+    let mut ask =
+        |decision: u32, bit: bool| coder.bit(kind, Element::Partition, &contexts.of(decision), bit);
     if !ask(0, split != Split::None) {
         return Split::None;
     }
@@ -100,7 +101,9 @@ impl SplitContexts {
         const UNKNOWN: u32 = 5;
         let (x, y) = (block.x as isize, block.y as isize);
         let sides = |cell: Option<&super::canvas::CellInfo>| {
-            cell.map_or([UNKNOWN; 2], |c| [u32::from(c.log_width) - 2, u32::from(c.log_height) - 2])
+            cell.map_or([UNKNOWN; 2], |c| {
+                [u32::from(c.log_width) - 2, u32::from(c.log_height) - 2]
+            })
         };
         let (left, above) = (sides(canvas.cell(x - 1, y)), sides(canvas.cell(x, y - 1)));
         let half = (block.size / 2) as isize;
@@ -164,7 +167,11 @@ impl ModeContexts {
         [left, above, PLANAR, MEAN].into_iter().for_each(&mut add);
         for neighbour in [left, above] {
             if (2..MODES).contains(&neighbour) {
-                add(if neighbour == MODES - 1 { neighbour - 1 } else { neighbour + 1 });
+                add(if neighbour == MODES - 1 {
+                    neighbour - 1
+                } else {
+                    neighbour + 1
+                });
                 add(if neighbour == 2 { 3 } else { neighbour - 1 });
             }
         }
@@ -206,7 +213,12 @@ impl ModeContexts {
     /// Codes the mode: a walk along the candidates, else six bits.
     pub(crate) fn code<C: BinaryCoder>(&self, coder: &mut C, mode: usize) -> usize {
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            if coder.bit(PlaneKind::Luma, Element::Mode, &self.candidate(index), candidate == mode) {
+            if coder.bit(
+                PlaneKind::Luma,
+                Element::Mode,
+                &self.candidate(index),
+                candidate == mode,
+            ) {
                 return candidate;
             }
         }
@@ -214,6 +226,32 @@ impl ModeContexts {
             coder.bit(PlaneKind::Luma, Element::ModeTree, &self.node(node), bit)
         });
         (coded as usize).min(MODES - 1)
+    }
+}
+
+#[cfg(feature = "encoder")]
+impl ModeContexts {
+    /// Bits of every mode; those outside the candidates are taken as equally likely.
+    pub(crate) fn costs(&self, models: &super::coder::ModelPair) -> [f32; MODES] {
+        const TREE_BITS: f32 = 5.0;
+        let mut so_far = 0.0;
+        let mut all = [0.0; MODES];
+        let mut listed = [false; MODES];
+        for (index, &mode) in self.candidates.iter().enumerate() {
+            let [no, yes] = super::coder::costs(
+                models,
+                PlaneKind::Luma,
+                Element::Mode,
+                &self.candidate(index),
+            );
+            all[mode] = so_far + yes;
+            listed[mode] = true;
+            so_far += no;
+        }
+        for (bits, _) in all.iter_mut().zip(listed).filter(|(_, listed)| !listed) {
+            *bits = so_far + TREE_BITS;
+        }
+        all
     }
 }
 
@@ -266,7 +304,12 @@ pub(crate) fn code_chroma_mode<C: BinaryCoder>(
             ],
             [i, 0],
         );
-        if coder.bit(PlaneKind::Chroma, Element::ChromaMode, &contexts, index == i as usize) {
+        if coder.bit(
+            PlaneKind::Chroma,
+            Element::ChromaMode,
+            &contexts,
+            index == i as usize,
+        ) {
             return i as usize;
         }
     }
@@ -285,9 +328,19 @@ pub(crate) fn code_coded<C: BinaryCoder>(
 }
 
 /// Codes which of `count` bases the patch uses.
-pub(crate) fn code_basis<C: BinaryCoder>(coder: &mut C, patch: &PatchContext<'_>, count: usize, choice: u32) -> u32 {
+pub(crate) fn code_basis<C: BinaryCoder>(
+    coder: &mut C,
+    patch: &PatchContext<'_>,
+    count: usize,
+    choice: u32,
+) -> u32 {
     for i in 0..count.saturating_sub(1) as u32 {
-        if !coder.bit(patch.kind, Element::Basis, &patch_context::basis(patch, i), choice > i) {
+        if !coder.bit(
+            patch.kind,
+            Element::Basis,
+            &patch_context::basis(patch, i),
+            choice > i,
+        ) {
             return i;
         }
     }
@@ -302,14 +355,28 @@ pub(crate) fn last_class(last: usize) -> (u32, u32, u32) {
         return (v - 1, 0, 0);
     }
     let half = v >> (log - 1) & 1;
-    (3 + 2 * (log - 2) + half, log - 1, v & ((1 << (log - 1)) - 1))
+    (
+        3 + 2 * (log - 2) + half,
+        log - 1,
+        v & ((1 << (log - 1)) - 1),
+    )
 }
 
 /// Codes the last coded position, below `limit`.
-pub(crate) fn code_last<C: BinaryCoder>(coder: &mut C, patch: &PatchContext<'_>, limit: usize, last: usize) -> usize {
+pub(crate) fn code_last<C: BinaryCoder>(
+    coder: &mut C,
+    patch: &PatchContext<'_>,
+    limit: usize,
+    last: usize,
+) -> usize {
     let (class, _, rest) = last_class(last);
     let class = code_tree(5, class, |node, bit| {
-        coder.bit(patch.kind, Element::Last, &patch_context::last_position(patch, node), bit)
+        coder.bit(
+            patch.kind,
+            Element::Last,
+            &patch_context::last_position(patch, node),
+            bit,
+        )
     });
     if class < 3 {
         return (class as usize).min(limit - 1);
@@ -319,7 +386,12 @@ pub(crate) fn code_last<C: BinaryCoder>(coder: &mut C, patch: &PatchContext<'_>,
     for i in (0..extra).rev() {
         let bit = rest >> i & 1 == 1;
         let bit = if i + 1 == extra {
-            coder.bit(patch.kind, Element::Last, &patch_context::last_position(patch, 32 + class), bit)
+            coder.bit(
+                patch.kind,
+                Element::Last,
+                &patch_context::last_position(patch, 32 + class),
+                bit,
+            )
         } else {
             coder.raw(bit)
         };
@@ -329,7 +401,12 @@ pub(crate) fn code_last<C: BinaryCoder>(coder: &mut C, patch: &PatchContext<'_>,
 }
 
 /// Codes the levels of positions 0..=last, from last to first.
-pub(crate) fn code_levels<C: BinaryCoder>(coder: &mut C, patch: &PatchContext<'_>, last: usize, levels: &mut [i32]) {
+pub(crate) fn code_levels<C: BinaryCoder>(
+    coder: &mut C,
+    patch: &PatchContext<'_>,
+    last: usize,
+    levels: &mut [i32],
+) {
     let mut state = CoefficientState::new(patch, last);
     for position in (0..=last).rev() {
         let level = levels[position];
@@ -341,7 +418,11 @@ pub(crate) fn code_levels<C: BinaryCoder>(coder: &mut C, patch: &PatchContext<'_
         if significant {
             magnitude = code_magnitude(coder, patch, &state, position, level.unsigned_abs());
             let negative = coder.raw(level < 0);
-            levels[position] = if negative { -(magnitude as i32) } else { magnitude as i32 };
+            levels[position] = if negative {
+                -(magnitude as i32)
+            } else {
+                magnitude as i32
+            };
         } else {
             levels[position] = 0;
         }
@@ -361,7 +442,12 @@ fn code_magnitude<C: BinaryCoder>(
 ) -> u32 {
     for level in 0..UNARY_LIMIT {
         let contexts = state.magnitude(patch, position, level);
-        if !coder.bit(patch.kind, Element::Magnitude, &contexts, magnitude > level + 1) {
+        if !coder.bit(
+            patch.kind,
+            Element::Magnitude,
+            &contexts,
+            magnitude > level + 1,
+        ) {
             return level + 1;
         }
     }

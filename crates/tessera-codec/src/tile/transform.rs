@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 use tessera_dict::Basis;
-use tessera_dict::basis::SCALE_BITS;
+use tessera_dict::basis::{Rotation, SCALE_BITS};
 use tessera_patch::Shape;
 use tessera_patch::shape::{MAX_ROTATED, SHAPE_COUNT, SUPERBLOCK};
 
@@ -13,16 +13,14 @@ pub(crate) const COSINE_BITS: u32 = 12;
 
 /// cos(pi t / 128) with 30 fractional bits, t = 0..=64.
 const COSINES: [i64; 65] = [
-    1073741824, 1073418433, 1072448455, 1070832474, 1068571464, 1065666786, 1062120190,
-    1057933813, 1053110176, 1047652185, 1041563127, 1034846671, 1027506862, 1019548121,
-    1010975242, 1001793390, 992008094, 981625251, 970651112, 959092290, 946955747,
-    934248793, 920979082, 907154608, 892783698, 877875009, 862437520, 846480531,
-    830013654, 813046808, 795590213, 777654384, 759250125, 740388522, 721080937,
-    701339000, 681174602, 660599890, 639627258, 618269338, 596538995, 574449320,
-    552013618, 529245404, 506158392, 482766489, 459083786, 435124548, 410903207,
-    386434353, 361732726, 336813204, 311690799, 286380643, 260897982, 235258165,
-    209476638, 183568930, 157550647, 131437462, 105245103, 78989349, 52686014,
-    26350943, 0,
+    1073741824, 1073418433, 1072448455, 1070832474, 1068571464, 1065666786, 1062120190, 1057933813,
+    1053110176, 1047652185, 1041563127, 1034846671, 1027506862, 1019548121, 1010975242, 1001793390,
+    992008094, 981625251, 970651112, 959092290, 946955747, 934248793, 920979082, 907154608,
+    892783698, 877875009, 862437520, 846480531, 830013654, 813046808, 795590213, 777654384,
+    759250125, 740388522, 721080937, 701339000, 681174602, 660599890, 639627258, 618269338,
+    596538995, 574449320, 552013618, 529245404, 506158392, 482766489, 459083786, 435124548,
+    410903207, 386434353, 361732726, 336813204, 311690799, 286380643, 260897982, 235258165,
+    209476638, 183568930, 157550647, 131437462, 105245103, 78989349, 52686014, 26350943, 0,
 ];
 
 /// sqrt(2 / n) with 30 fractional bits for n = 4, 8, 16, 32, 64.
@@ -45,7 +43,9 @@ impl CosineMatrix {
             let turn = (2 * i + 1) * k * (64 / side) % 256;
             fixed(cosine(turn), log_side)
         };
-        let entries = (0..side * side).map(|at| entry(at / side, at % side)).collect();
+        let entries = (0..side * side)
+            .map(|at| entry(at / side, at % side))
+            .collect();
         Self { entries }
     }
 }
@@ -79,7 +79,8 @@ static GEOMETRIES: LazyLock<Vec<Geometry>> = LazyLock::new(|| {
         .collect()
 });
 
-static MATRICES: LazyLock<[CosineMatrix; 5]> = LazyLock::new(|| std::array::from_fn(|i| CosineMatrix::new(i + 2)));
+static MATRICES: LazyLock<[CosineMatrix; 5]> =
+    LazyLock::new(|| std::array::from_fn(|i| CosineMatrix::new(i + 2)));
 
 /// The geometry of `shape`.
 pub(crate) fn geometry(shape: Shape) -> &'static Geometry {
@@ -91,9 +92,18 @@ pub(crate) fn cosine_matrix(log_side: usize) -> &'static CosineMatrix {
     &MATRICES[log_side - 2]
 }
 
-/// Adds the patch whose coefficients are `values` (coding order) to nothing: writes the residual to `out`.
+/// Writes the residual whose coefficients are `values` (coding order) to `out`.
 pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
-    let mut spectrum = [0i32; SUPERBLOCK * SUPERBLOCK];
+    match shape.area() {
+        0..=64 => synthesise_within::<64>(shape, basis, values, out),
+        65..=512 => synthesise_within::<512>(shape, basis, values, out),
+        _ => synthesise_within::<{ SUPERBLOCK * SUPERBLOCK }>(shape, basis, values, out),
+    }
+}
+
+/// [`synthesise`] with buffers for `N` samples: clearing large ones would cost more than small patches do.
+fn synthesise_within<const N: usize>(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
+    let mut spectrum = [0i32; N];
     let scan = &geometry(shape).scan;
     let rotated = basis.order.len();
     let head = &values[..values.len().min(rotated)];
@@ -114,13 +124,7 @@ pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut 
         Some(rotation) => {
             let mut sums = [0i32; MAX_ROTATED];
             let sums = &mut sums[..rotated];
-            for (j, &value) in head.iter().enumerate().filter(|(_, value)| **value != 0) {
-                let scaled = ((i64::from(value) * i64::from(rotation.scales[j])) >> (SCALE_BITS - COSINE_BITS)) as i32;
-                let atom = &rotation.entries[j * rotated..(j + 1) * rotated];
-                for (sum, &entry) in sums.iter_mut().zip(atom) {
-                    *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry)));
-                }
-            }
+            rotate(rotation, head, sums);
             for (position, sum) in sums.iter().enumerate() {
                 put(position, round(*sum));
             }
@@ -129,7 +133,20 @@ pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut 
     for (position, &value) in values.iter().enumerate().skip(rotated) {
         put(position, value);
     }
-    inverse_cosine(shape, &spectrum, rows, out);
+    inverse_cosine::<N>(shape, &spectrum, rows, out);
+}
+
+/// Adds up the atoms of the non-zero coefficients.
+fn rotate(rotation: &Rotation, values: &[i32], sums: &mut [i32]) {
+    let m = sums.len();
+    for (j, &value) in values.iter().enumerate().filter(|(_, value)| **value != 0) {
+        let scaled = ((i64::from(value) * i64::from(rotation.scales[j]))
+            >> (SCALE_BITS - COSINE_BITS)) as i32;
+        let atom = &rotation.entries[j * m..(j + 1) * m];
+        for (sum, &entry) in sums.iter_mut().zip(atom) {
+            *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry)));
+        }
+    }
 }
 
 fn round(sum: i32) -> i32 {
@@ -137,14 +154,18 @@ fn round(sum: i32) -> i32 {
 }
 
 /// Separable inverse transform of a spectrum whose rows from `rows` on are zero.
-fn inverse_cosine(shape: Shape, spectrum: &[i32], rows: usize, out: &mut [i32]) {
+fn inverse_cosine<const N: usize>(shape: Shape, spectrum: &[i32], rows: usize, out: &mut [i32]) {
     let (w, h) = (shape.width(), shape.height());
     let across = &cosine_matrix(shape.log_width()).entries;
     let down = &cosine_matrix(shape.log_height()).entries;
-    let mut half = [0i32; SUPERBLOCK * SUPERBLOCK];
+    let mut half = [0i32; N];
     for v in 0..rows {
         let row = &mut half[v * w..(v + 1) * w];
-        for (u, &value) in spectrum[v * w..(v + 1) * w].iter().enumerate().filter(|(_, value)| **value != 0) {
+        for (u, &value) in spectrum[v * w..(v + 1) * w]
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value != 0)
+        {
             accumulate(row, value, &across[u * w..(u + 1) * w]);
         }
         row.iter_mut().for_each(|sum| *sum = round(*sum));
@@ -180,7 +201,10 @@ mod tests {
                         .map(|i| i64::from(matrix[a * side + i]) * i64::from(matrix[b * side + i]))
                         .sum();
                     let expected = if a == b { 1i64 << 24 } else { 0 };
-                    assert!((dot - expected).abs() < 1 << 14, "{side}: {a},{b} gives {dot}");
+                    assert!(
+                        (dot - expected).abs() < 1 << 14,
+                        "{side}: {a},{b} gives {dot}"
+                    );
                 }
             }
         }

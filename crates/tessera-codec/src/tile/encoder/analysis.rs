@@ -5,7 +5,6 @@ use crate::tile::transform::{COSINE_BITS, cosine_matrix, geometry};
 use tessera_dict::basis::CLASSES;
 use tessera_dict::{BasisSet, Dictionary};
 use tessera_patch::Shape;
-use tessera_patch::shape::SUPERBLOCK;
 
 /// Float copies of everything the analysis multiplies with.
 #[derive(Debug)]
@@ -19,7 +18,13 @@ pub(crate) struct Analysis {
 impl Analysis {
     pub(crate) fn new(dictionary: &Dictionary) -> Self {
         let cosines = (0..=6)
-            .map(|log| if log < 2 { [vec![], vec![]] } else { cosine_pair(log) })
+            .map(|log| {
+                if log < 2 {
+                    [vec![], vec![]]
+                } else {
+                    cosine_pair(log)
+                }
+            })
             .collect();
         Self {
             cosines,
@@ -32,22 +37,27 @@ impl Analysis {
         let (w, h) = (shape.width(), shape.height());
         let down = &self.cosines[shape.log_height()][0];
         let across = &self.cosines[shape.log_width()][1];
-        let mut half = [0f32; SUPERBLOCK * SUPERBLOCK];
-        let mut full = [0f32; SUPERBLOCK * SUPERBLOCK];
+        let scan = &geometry(shape).scan;
         match w {
-            4 => transform::<4>(h, down, across, residual, scale, &mut half, &mut full),
-            8 => transform::<8>(h, down, across, residual, scale, &mut half, &mut full),
-            16 => transform::<16>(h, down, across, residual, scale, &mut half, &mut full),
-            32 => transform::<32>(h, down, across, residual, scale, &mut half, &mut full),
-            _ => transform::<64>(h, down, across, residual, scale, &mut half, &mut full),
-        }
-        for (value, &raster) in out.iter_mut().zip(&geometry(shape).scan) {
-            *value = full[raster as usize];
+            4 => transform::<4, 32>(h, down, across, residual, scale, scan, out),
+            8 => transform::<8, 128>(h, down, across, residual, scale, scan, out),
+            16 => transform::<16, 512>(h, down, across, residual, scale, scan, out),
+            32 => transform::<32, 2048>(h, down, across, residual, scale, scan, out),
+            _ => transform::<64, 4096>(h, down, across, residual, scale, scan, out),
         }
     }
 
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
-    pub(crate) fn rotate(&self, kind: PlaneKind, bases: &BasisSet, shape: Shape, class: usize, choice: usize, spectrum: &[f32], out: &mut [f32]) {
+    pub(crate) fn rotate(
+        &self,
+        kind: PlaneKind,
+        bases: &BasisSet,
+        shape: Shape,
+        class: usize,
+        choice: usize,
+        spectrum: &[f32],
+        out: &mut [f32],
+    ) {
         let basis = &bases.group(shape, class)[choice];
         let m = basis.order.len();
         let rotation = &self.rotations[kind as usize][shape.index() * CLASSES + class][choice];
@@ -66,33 +76,64 @@ impl Analysis {
 }
 
 fn rotations(bases: &BasisSet) -> Vec<Vec<Vec<f32>>> {
-    let rows = |basis: &tessera_dict::Basis| basis.rotation.as_ref().map_or(vec![], |rotation| rotation.to_rows());
-    bases.groups().iter().map(|group| group.iter().map(rows).collect()).collect()
+    let rows = |basis: &tessera_dict::Basis| {
+        basis
+            .rotation
+            .as_ref()
+            .map_or(vec![], |rotation| rotation.to_rows())
+    };
+    bases
+        .groups()
+        .iter()
+        .map(|group| group.iter().map(rows).collect())
+        .collect()
 }
 
 fn cosine_pair(log: usize) -> [Vec<f32>; 2] {
     let side = 1usize << log;
     let unit = 1.0 / (1u32 << COSINE_BITS) as f32;
-    let matrix: Vec<f32> = cosine_matrix(log).entries.iter().map(|&v| v as f32 * unit).collect();
-    let transpose = (0..side * side).map(|at| matrix[at % side * side + at / side]).collect();
+    let matrix: Vec<f32> = cosine_matrix(log)
+        .entries
+        .iter()
+        .map(|&v| v as f32 * unit)
+        .collect();
+    let transpose = (0..side * side)
+        .map(|at| matrix[at % side * side + at / side])
+        .collect();
     [matrix, transpose]
 }
 
-/// full = down * residual * across, with `W` columns.
-fn transform<const W: usize>(h: usize, down: &[f32], across: &[f32], residual: &[f32], scale: f32, half: &mut [f32], full: &mut [f32]) {
-    for v in 0..h {
+/// down * residual * across in scan order, for `W` columns and at most `N` samples.
+fn transform<const W: usize, const N: usize>(
+    h: usize,
+    down: &[f32],
+    across: &[f32],
+    residual: &[f32],
+    scale: f32,
+    scan: &[u16],
+    out: &mut [f32],
+) {
+    let mut half = [0f32; N];
+    let mut full = [0f32; N];
+    for (v, row) in half.chunks_exact_mut(W).enumerate().take(h) {
         let mut sums = [0f32; W];
-        for (factor, row) in down[v * h..(v + 1) * h].iter().zip(residual.chunks_exact(W)) {
+        for (factor, row) in down[v * h..(v + 1) * h]
+            .iter()
+            .zip(residual.chunks_exact(W))
+        {
             axpy(&mut sums, factor * scale, row);
         }
-        half[v * W..(v + 1) * W].copy_from_slice(&sums);
+        row.copy_from_slice(&sums);
     }
-    for v in 0..h {
+    for (to, from) in full.chunks_exact_mut(W).zip(half.chunks_exact(W)).take(h) {
         let mut sums = [0f32; W];
-        for (factor, row) in half[v * W..(v + 1) * W].iter().zip(across.chunks_exact(W)) {
+        for (factor, row) in from.iter().zip(across.chunks_exact(W)) {
             axpy(&mut sums, *factor, row);
         }
-        full[v * W..(v + 1) * W].copy_from_slice(&sums);
+        to.copy_from_slice(&sums);
+    }
+    for (value, &raster) in out.iter_mut().zip(scan) {
+        *value = full[raster as usize];
     }
 }
 

@@ -5,7 +5,7 @@ use super::quantise::{both_ways, metered, quantise};
 use crate::tile::canvas::{CellInfo, level_activity};
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{MODES, Predictor};
-use crate::tile::state::{Coefficients, Fold, Leaf, MAX_AREA, Site};
+use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax::{self, CHROMA_MODES, ModeContexts};
 use tessera_patch::Shape;
 
@@ -66,7 +66,15 @@ impl Encoder<'_> {
             let group = self.state.dictionary.luma.group(folded, fold.class);
             for choice in 0..group.len() {
                 let mut values = vec![0.0; shape.area()];
-                self.analysis.rotate(PlaneKind::Luma, &self.state.dictionary.luma, folded, fold.class, choice, &trial.spectrum, &mut values);
+                self.analysis.rotate(
+                    PlaneKind::Luma,
+                    &self.state.dictionary.luma,
+                    folded,
+                    fold.class,
+                    choice,
+                    &trial.spectrum,
+                    &mut values,
+                );
                 let estimate = self.estimate(&values) + self.lambda * trial.bits;
                 options.push((estimate, trial, choice, values));
             }
@@ -93,33 +101,49 @@ impl Encoder<'_> {
             ..Leaf::default()
         };
         leaf.patches[0] = coefficients;
-        self.finish(PlaneKind::Luma, x, y, shape, leaf, vec![trial.prediction.clone()], cost)
+        self.finish(
+            PlaneKind::Luma,
+            x,
+            y,
+            shape,
+            leaf,
+            vec![trial.prediction.clone()],
+            cost,
+        )
     }
 
     /// Mode bits, predictions and spectra of the most promising modes, best first.
     fn rank_luma_modes(&self, site: &Site, predictor: &Predictor) -> Vec<ModeTrial> {
         let contexts = ModeContexts::new(&self.state.luma, site.x, site.y, site.shape);
+        let bits = contexts.costs(self.models());
         let trial = |mode: usize| {
-            let bits = metered(self.models(), |meter| {
-                contexts.code(meter, mode);
-            });
             let mut prediction = vec![0; site.shape.area()];
             predictor.predict(mode, &mut prediction);
-            self.mode_trial(site, mode, bits, prediction)
+            self.mode_trial(site, mode, bits[mode], prediction)
         };
-        let mut trials: Vec<ModeTrial> = [0, 1].into_iter().chain((2..MODES).step_by(2)).map(trial).collect();
+        let mut trials: Vec<ModeTrial> = [0, 1]
+            .into_iter()
+            .chain((2..MODES).step_by(4))
+            .map(trial)
+            .collect();
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
-        let mut refined: Vec<usize> = Vec::new();
-        let rounds = if site.shape.area() >= 256 { 2 } else { 3 };
-        for trial in trials.iter().filter(|trial| trial.mode >= 2).take(rounds) {
-            for mode in [trial.mode - 1, trial.mode + 1] {
-                if (2..MODES).contains(&mode) && !refined.contains(&mode) {
-                    refined.push(mode);
+        for (distance, best) in [(2, 2), (1, 2)] {
+            let near: Vec<usize> = trials
+                .iter()
+                .map(|trial| trial.mode)
+                .filter(|&mode| mode >= 2)
+                .take(best)
+                .collect();
+            for mode in near
+                .into_iter()
+                .flat_map(|mode| [mode - distance, mode + distance])
+            {
+                if (2..MODES).contains(&mode) && trials.iter().all(|trial| trial.mode != mode) {
+                    trials.push(trial(mode));
                 }
             }
+            trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         }
-        trials.extend(refined.into_iter().map(trial));
-        trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         trials.truncate(self.effort.modes);
         trials
     }
@@ -141,32 +165,51 @@ impl Encoder<'_> {
     pub(crate) fn spectrum(&self, site: &Site, fold: Fold, prediction: &[i32]) -> Vec<f32> {
         let (w, h) = (site.shape.width(), site.shape.height());
         let original = &self.originals[self.plane_index(site)];
-        let mut residual = [0f32; MAX_AREA];
-        for y in 0..h {
-            let row = &original[(site.y + y) * self.stride + site.x..][..w];
-            for x in 0..w {
-                let at = if fold.transposed { x * h + y } else { y * w + x };
-                residual[at] = row[x] - prediction[y * w + x] as f32;
-            }
+        let difference = |x: usize, y: usize| {
+            original[(site.y + y) * self.stride + site.x + x] - prediction[y * w + x] as f32
+        };
+        let mut residual = Vec::with_capacity(w * h);
+        if fold.transposed {
+            (0..w).for_each(|x| residual.extend((0..h).map(|y| difference(x, y))));
+        } else {
+            (0..h).for_each(|y| residual.extend((0..w).map(|x| difference(x, y))));
         }
         let mut spectrum = vec![0.0; w * h];
         let scale = 1.0 / self.state.step(site.kind).value();
-        self.analysis.spectrum(fold.apply(site.shape), &residual[..w * h], scale, &mut spectrum);
+        self.analysis
+            .spectrum(fold.apply(site.shape), &residual, scale, &mut spectrum);
         spectrum
     }
 
     /// Rough cost of coding coefficients: what is small is dropped, what is large pays a logarithm.
     fn estimate(&self, coefficients: &[f32]) -> f32 {
-        let table = &self.estimates;
-        let scale = (table.len() as f32) / super::ESTIMATE_RANGE;
-        let top = table.len() - 1;
-        coefficients.iter().map(|c| table[((c.abs() * scale) as usize).min(top)]).sum()
+        let (floor, slope) = (0.08 + 6.3 * self.lambda, 2.0 * self.lambda);
+        let mut lanes = [0f32; 8];
+        for chunk in coefficients.chunks_exact(8) {
+            for (lane, c) in lanes.iter_mut().zip(chunk) {
+                // log2 of a float, linear between powers of two, from its bits.
+                let log = c.abs().max(1.0).to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
+                *lane += (c * c).min(floor + slope * log);
+            }
+        }
+        lanes.iter().sum()
     }
 
     /// Codes one patch with one basis; and, if asked, with nothing at all.
     #[allow(clippy::too_many_arguments)]
-    fn try_patch(&self, site: &Site, predictor: &Predictor, fold: Fold, sister: bool, choice: usize, values: &[f32], with_empty: bool) -> Vec<PatchTrial> {
-        let context = self.state.patch_context(site, fold, &predictor.raw, sister, choice as u32);
+    fn try_patch(
+        &self,
+        site: &Site,
+        predictor: &Predictor,
+        fold: Fold,
+        sister: bool,
+        choice: usize,
+        values: &[f32],
+        with_empty: bool,
+    ) -> Vec<PatchTrial> {
+        let context = self
+            .state
+            .patch_context(site, fold, &predictor.raw, sister, choice as u32);
         let neighbours = self.state.coded_neighbours(site);
         let [empty, coded] = both_ways(self.models(), |meter, bit| {
             syntax::code_coded(meter, &context, neighbours, bit);
@@ -184,7 +227,14 @@ impl Encoder<'_> {
             ..Coefficients::default()
         };
         let shape = fold.apply(site.shape);
-        if let Some(cost) = quantise(self.models(), &context, self.lambda, values, shape.coded(), &mut coefficients) {
+        if let Some(cost) = quantise(
+            self.models(),
+            &context,
+            self.lambda,
+            values,
+            shape.coded(),
+            &mut coefficients,
+        ) {
             let count = self.state.bases(site.kind).group(shape, fold.class).len();
             let basis = metered(self.models(), |meter| {
                 syntax::code_basis(meter, &context, count, choice as u32);
@@ -208,7 +258,8 @@ impl Encoder<'_> {
             y,
             shape,
         });
-        let predictors = [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
+        let predictors =
+            [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
         let mut modes: Vec<[ModeTrial; 2]> = (0..CHROMA_MODES)
             .map(|mode| {
                 let bits = metered(self.models(), |meter| {
@@ -216,12 +267,20 @@ impl Encoder<'_> {
                 });
                 [0, 1].map(|component| {
                     let mut prediction = vec![0; shape.area()];
-                    self.state.predict(&sites[component], &predictors[component], mode, luma_mode, &mut prediction);
+                    self.state.predict(
+                        &sites[component],
+                        &predictors[component],
+                        mode,
+                        luma_mode,
+                        &mut prediction,
+                    );
                     self.mode_trial(&sites[component], mode, bits / 2.0, prediction)
                 })
             })
             .collect();
-        modes.sort_by(|a, b| (a[0].estimate + a[1].estimate).total_cmp(&(b[0].estimate + b[1].estimate)));
+        modes.sort_by(|a, b| {
+            (a[0].estimate + a[1].estimate).total_cmp(&(b[0].estimate + b[1].estimate))
+        });
         modes.truncate(self.effort.chroma_modes);
         let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
         for (index, trials) in modes.iter().enumerate() {
@@ -229,7 +288,12 @@ impl Encoder<'_> {
             let mut patches = <[Coefficients; 2]>::default();
             for component in 0..2 {
                 let sister = patches[0].count > 0;
-                let patch = self.best_chroma_patch(&sites[component], &predictors[component], sister, &trials[component]);
+                let patch = self.best_chroma_patch(
+                    &sites[component],
+                    &predictors[component],
+                    sister,
+                    &trials[component],
+                );
                 cost += patch.cost;
                 patches[component] = patch.coefficients;
             }
@@ -242,33 +306,64 @@ impl Encoder<'_> {
             mode: modes[index][0].mode,
             patches,
         };
-        let predictions = modes.swap_remove(index).map(|trial| trial.prediction).into();
+        let predictions = modes
+            .swap_remove(index)
+            .map(|trial| trial.prediction)
+            .into();
         self.finish(kind, x, y, shape, leaf, predictions, cost)
     }
 
-    fn best_chroma_patch(&self, site: &Site, predictor: &Predictor, sister: bool, trial: &ModeTrial) -> PatchTrial {
+    fn best_chroma_patch(
+        &self,
+        site: &Site,
+        predictor: &Predictor,
+        sister: bool,
+        trial: &ModeTrial,
+    ) -> PatchTrial {
         let fold = Fold::new(site.kind, trial.mode, site.shape);
         let shape = fold.apply(site.shape);
         let bases = &self.state.dictionary.chroma;
         let mut options: Vec<(f32, usize, Vec<f32>)> = (0..bases.group(shape, fold.class).len())
             .map(|choice| {
                 let mut values = vec![0.0; shape.area()];
-                self.analysis.rotate(site.kind, bases, shape, fold.class, choice, &trial.spectrum, &mut values);
+                self.analysis.rotate(
+                    site.kind,
+                    bases,
+                    shape,
+                    fold.class,
+                    choice,
+                    &trial.spectrum,
+                    &mut values,
+                );
                 (self.estimate(&values), choice, values)
             })
             .collect();
         options.sort_by(|a, b| a.0.total_cmp(&b.0));
         options.truncate(2);
         let sister = sister && site.component == 1;
-        let found = options.iter().enumerate().flat_map(|(i, (_, choice, values))| {
-            self.try_patch(site, predictor, fold, sister, *choice, values, i == 0)
-        });
-        found.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("the empty patch was tried")
+        let found = options
+            .iter()
+            .enumerate()
+            .flat_map(|(i, (_, choice, values))| {
+                self.try_patch(site, predictor, fold, sister, *choice, values, i == 0)
+            });
+        found
+            .min_by(|a, b| a.cost.total_cmp(&b.cost))
+            .expect("the empty patch was tried")
     }
 
     /// Reconstructs a chosen leaf.
     #[allow(clippy::too_many_arguments)]
-    fn finish(&self, kind: PlaneKind, x: usize, y: usize, shape: Shape, leaf: Leaf, mut samples: Vec<Vec<i32>>, cost: f32) -> Trial {
+    fn finish(
+        &self,
+        kind: PlaneKind,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        leaf: Leaf,
+        mut samples: Vec<Vec<i32>>,
+        cost: f32,
+    ) -> Trial {
         let mut info = CellInfo {
             decoded: true,
             mode: leaf.mode as u8,
@@ -288,7 +383,8 @@ impl Encoder<'_> {
                     shape,
                 };
                 info.coded[component] = true;
-                info.activity[component] = level_activity(&patch.levels[..patch.count], shape.area());
+                info.activity[component] =
+                    level_activity(&patch.levels[..patch.count], shape.area());
                 self.state.add_residual(&site, fold, patch, samples);
             }
         }

@@ -4,8 +4,11 @@ mod analysis;
 mod leaf;
 mod quantise;
 mod search;
+pub mod training;
 
+use super::canvas::Samples;
 use super::coder::{ModelPair, Writer};
+use super::filter::FilterFlags;
 use super::mix::PlaneKind;
 use super::range::RangeEncoder;
 use super::state::{Site, TileState};
@@ -13,11 +16,9 @@ use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
 use search::Tree;
-use tessera_dict::{Dictionary, Prior};
+use tessera_dict::Dictionary;
 use tessera_patch::Plane;
-
-/// Coefficients up to this size (in steps) are told apart by the rough cost estimate.
-const ESTIMATE_RANGE: f32 = 64.0;
+use training::PatchObserver;
 
 /// How much is tried before a decision.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct Effort {
     pub options: usize,
     /// Chroma modes that are coded in full.
     pub chroma_modes: usize,
+    /// Halves are tried unless quarters beat the whole block by this factor.
+    pub halves_margin: f32,
     /// Price of a bit in squared steps.
     pub lambda: f32,
 }
@@ -38,6 +41,7 @@ impl Default for Effort {
             modes: 3,
             options: 4,
             chroma_modes: 2,
+            halves_margin: 1.15,
             lambda: 0.09,
         }
     }
@@ -50,26 +54,18 @@ pub struct EncodedTile {
     pub bytes: Vec<u8>,
     /// What the decoder will see.
     pub planes: Vec<Plane>,
-    /// Models after the last decision, for training.
-    pub priors: [Prior; 2],
 }
 
 /// Encodes the planes of a tile.
-pub fn encode_tile(planes: &[Plane], config: &TileConfig, dictionary: &Dictionary, effort: Effort) -> EncodedTile {
+pub fn encode_tile(
+    planes: &[Plane],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+    effort: Effort,
+) -> EncodedTile {
     let mut encoder = Encoder::new(planes, config, dictionary, effort);
-    for block in superblocks(config) {
-        for &kind in config.layout.kinds() {
-            let (_, mut tree) = encoder.search(kind, block);
-            encoder.erase(kind, block);
-            encoder.write(kind, block, &mut tree);
-        }
-    }
-    let Encoder { state, writer, .. } = encoder;
-    EncodedTile {
-        planes: state.into_planes(config),
-        priors: [0, 1].map(|kind| writer.models.0[kind].to_prior()),
-        bytes: writer.range.finish(),
-    }
+    encoder.run(config, None);
+    encoder.finish_tile(config)
 }
 
 struct Encoder<'a> {
@@ -81,19 +77,25 @@ struct Encoder<'a> {
     analysis: Analysis,
     effort: Effort,
     lambda: f32,
-    estimates: Vec<f32>,
 }
 
 impl<'a> Encoder<'a> {
-    fn new(planes: &[Plane], config: &TileConfig, dictionary: &'a Dictionary, effort: Effort) -> Self {
+    fn new(
+        planes: &[Plane],
+        config: &TileConfig,
+        dictionary: &'a Dictionary,
+        effort: Effort,
+    ) -> Self {
         let state = TileState::new(config, dictionary);
         let (stride, rows) = (state.luma.width, state.luma.height);
         Self {
-            originals: planes.iter().map(|plane| padded(plane, stride, rows)).collect(),
+            originals: planes
+                .iter()
+                .map(|plane| padded(plane, stride, rows))
+                .collect(),
             stride,
             analysis: Analysis::new(dictionary),
             lambda: effort.lambda,
-            estimates: estimates(effort.lambda),
             effort,
             writer: Writer {
                 models: ModelPair::new(dictionary),
@@ -101,6 +103,72 @@ impl<'a> Encoder<'a> {
             },
             state,
         }
+    }
+
+    fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
+        for block in superblocks(config) {
+            for &kind in config.layout.kinds() {
+                let (_, mut tree) = self.search(kind, block);
+                self.erase(kind, block);
+                self.write(kind, block, &mut tree, &mut observer);
+            }
+        }
+    }
+
+    fn finish_tile(mut self, config: &TileConfig) -> EncodedTile {
+        for &kind in config.layout.kinds() {
+            self.filter(config, kind);
+        }
+        EncodedTile {
+            planes: self.state.into_planes(config),
+            bytes: self.writer.range.finish(),
+        }
+    }
+
+    /// Filters the superblocks that come closer to the original by it.
+    fn filter(&mut self, config: &TileConfig, kind: PlaneKind) {
+        let mut flags = FilterFlags::new(self.state.canvas(kind));
+        flags.on.fill(true);
+        let filtered = self.state.filtered(kind, &flags);
+        let gain = |block: Block| -> f32 {
+            let pairs = self
+                .state
+                .canvas(kind)
+                .components
+                .iter()
+                .zip(&filtered)
+                .enumerate();
+            pairs
+                .map(|(i, (before, after))| {
+                    self.error(config, kind, i, before, block)
+                        - self.error(config, kind, i, after, block)
+                })
+                .sum()
+        };
+        flags.on = superblocks(config).map(|block| gain(block) > 0.0).collect();
+        flags.code(&mut self.writer, kind);
+        let components = self.state.filtered(kind, &flags);
+        self.state.canvas_mut(kind).components = components;
+    }
+
+    /// Squared error of a decoded block inside the picture.
+    fn error(
+        &self,
+        config: &TileConfig,
+        kind: PlaneKind,
+        component: usize,
+        decoded: &Samples,
+        block: Block,
+    ) -> f32 {
+        let original = &self.originals[kind as usize + component];
+        let columns = block.x..(block.x + block.size).min(config.width as usize);
+        let rows = block.y..(block.y + block.size).min(config.height as usize);
+        rows.map(|y| {
+            let range = y * self.stride + columns.start..y * self.stride + columns.end;
+            let pairs = original[range.clone()].iter().zip(&decoded.data[range]);
+            pairs.map(|(a, &b)| (a - f32::from(b)).powi(2)).sum::<f32>()
+        })
+        .sum()
     }
 
     fn models(&self) -> &ModelPair {
@@ -115,28 +183,65 @@ impl<'a> Encoder<'a> {
     }
 
     /// Writes a searched partition and draws it for good.
-    fn write(&mut self, kind: PlaneKind, block: Block, tree: &mut Tree) {
+    fn write(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        tree: &mut Tree,
+        observer: &mut Option<&mut dyn PatchObserver>,
+    ) {
         let split = match tree {
             Tree::Outside => return,
             Tree::Leaf(_) => Split::None,
             Tree::Halves(split, _) => *split,
             Tree::Quarters(_) => Split::Quad,
         };
-        code_split(&mut self.writer, kind, self.state.canvas(kind), self.state.guide(kind), block, split);
+        code_split(
+            &mut self.writer,
+            kind,
+            self.state.canvas(kind),
+            self.state.guide(kind),
+            block,
+            split,
+        );
         match tree {
             Tree::Outside => {}
-            Tree::Leaf(trial) => self.write_leaf(kind, trial),
-            Tree::Halves(_, trials) => trials.iter_mut().for_each(|trial| self.write_leaf(kind, trial)),
+            Tree::Leaf(trial) => self.write_leaf(kind, trial, observer),
+            Tree::Halves(_, trials) => trials
+                .iter_mut()
+                .for_each(|trial| self.write_leaf(kind, trial, observer)),
             Tree::Quarters(trees) => {
                 for (quarter, tree) in block.quarters().into_iter().zip(trees.iter_mut()) {
-                    self.write(kind, quarter, tree);
+                    self.write(kind, quarter, tree, observer);
                 }
             }
         }
     }
 
-    fn write_leaf(&mut self, kind: PlaneKind, trial: &mut leaf::Trial) {
-        self.state.code_leaf(&mut self.writer, kind, trial.x, trial.y, trial.shape, &mut trial.leaf);
+    fn write_leaf(
+        &mut self,
+        kind: PlaneKind,
+        trial: &mut leaf::Trial,
+        observer: &mut Option<&mut dyn PatchObserver>,
+    ) {
+        if let Some(observer) = observer {
+            self.observe(
+                kind,
+                trial.x,
+                trial.y,
+                trial.shape,
+                trial.leaf.mode,
+                *observer,
+            );
+        }
+        self.state.code_leaf(
+            &mut self.writer,
+            kind,
+            trial.x,
+            trial.y,
+            trial.shape,
+            &mut trial.leaf,
+        );
     }
 }
 
@@ -146,18 +251,10 @@ fn padded(plane: &Plane, stride: usize, rows: usize) -> Vec<f32> {
     for y in 0..rows {
         let row = &plane.data[y.min(plane.height - 1) * plane.width..][..plane.width];
         out.extend(row.iter().map(|&v| f32::from(v)));
-        out.extend(std::iter::repeat_n(f32::from(row[plane.width - 1]), stride - plane.width));
+        out.extend(std::iter::repeat_n(
+            f32::from(row[plane.width - 1]),
+            stride - plane.width,
+        ));
     }
     out
-}
-
-/// Rough cost of a coefficient by its size: its energy if dropped, else noise plus some bits.
-fn estimates(lambda: f32) -> Vec<f32> {
-    const ENTRIES: usize = 1024;
-    (0..ENTRIES)
-        .map(|i| {
-            let size = i as f32 * ESTIMATE_RANGE / ENTRIES as f32;
-            (size * size).min(0.08 + lambda * (6.3 + 2.0 * size.max(1.0).log2()))
-        })
-        .collect()
 }

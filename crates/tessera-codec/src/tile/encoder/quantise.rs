@@ -33,18 +33,35 @@ pub(crate) fn quantise(
     limit: usize,
     patch: &mut Coefficients,
 ) -> Option<f32> {
-    let end = coefficients[..limit].iter().rposition(|c| c.abs() > SMALLEST_LAST)?;
+    let end = coefficients[..limit]
+        .iter()
+        .rposition(|c| c.abs() > SMALLEST_LAST)?;
     let mut state = CoefficientState::new(context, end);
     let mut choices: Vec<Choice> = Vec::with_capacity(end + 1);
     for position in (0..=end).rev() {
-        let choice = choose(models, context, &state, lambda, position, coefficients[position].abs());
+        let choice = choose(
+            models,
+            context,
+            &state,
+            lambda,
+            position,
+            coefficients[position].abs(),
+        );
         state.push(context, position, choice.magnitude);
         choices.push(choice);
     }
     choices.reverse();
     let (last, cost) = choose_last(models, context, lambda, coefficients, &choices)?;
-    for (level, (choice, c)) in patch.levels.iter_mut().zip(choices[..=last].iter().zip(coefficients)) {
-        *level = if *c < 0.0 { -(choice.magnitude as i32) } else { choice.magnitude as i32 };
+    for (level, (choice, c)) in patch
+        .levels
+        .iter_mut()
+        .zip(choices[..=last].iter().zip(coefficients))
+    {
+        *level = if *c < 0.0 {
+            -(choice.magnitude as i32)
+        } else {
+            choice.magnitude as i32
+        };
     }
     patch.levels[last + 1..patch.count.max(last + 1)].fill(0);
     patch.count = last + 1;
@@ -52,8 +69,20 @@ pub(crate) fn quantise(
     Some(cost + tail)
 }
 
-fn choose(models: &ModelPair, context: &PatchContext<'_>, state: &CoefficientState, lambda: f32, position: usize, size: f32) -> Choice {
-    let [zero, one] = costs(models, context.kind, Element::Significance, &state.significance(context, position));
+fn choose(
+    models: &ModelPair,
+    context: &PatchContext<'_>,
+    state: &CoefficientState,
+    lambda: f32,
+    position: usize,
+    size: f32,
+) -> Choice {
+    let [zero, one] = costs(
+        models,
+        context.kind,
+        Element::Significance,
+        &state.significance(context, position),
+    );
     let mut best = Choice {
         magnitude: 0,
         cost: size * size + lambda * zero,
@@ -62,14 +91,22 @@ fn choose(models: &ModelPair, context: &PatchContext<'_>, state: &CoefficientSta
     let nearest = (size + 0.5) as u32;
     let mut longer = 0.0;
     for magnitude in 1..=nearest.min(UNARY_LIMIT) {
-        let [stop, go_on] = costs(models, context.kind, Element::Magnitude, &state.magnitude(context, position, magnitude - 1));
+        let [stop, go_on] = costs(
+            models,
+            context.kind,
+            Element::Magnitude,
+            &state.magnitude(context, position, magnitude - 1),
+        );
         if magnitude + 1 >= nearest {
             best.consider(magnitude, size, lambda, longer + stop + 1.0, one);
         }
         longer += go_on;
     }
     if nearest > UNARY_LIMIT {
-        for magnitude in [nearest - 1, nearest].into_iter().filter(|&m| m > UNARY_LIMIT) {
+        for magnitude in [nearest - 1, nearest]
+            .into_iter()
+            .filter(|&m| m > UNARY_LIMIT)
+        {
             let length = 32 - (magnitude - UNARY_LIMIT).leading_zeros();
             best.consider(magnitude, size, lambda, longer + (2 * length) as f32, one);
         }
@@ -93,7 +130,13 @@ impl Choice {
 }
 
 /// Where to stop: everything behind the last level is dropped.
-fn choose_last(models: &ModelPair, context: &PatchContext<'_>, lambda: f32, coefficients: &[f32], choices: &[Choice]) -> Option<(usize, f32)> {
+fn choose_last(
+    models: &ModelPair,
+    context: &PatchContext<'_>,
+    lambda: f32,
+    coefficients: &[f32],
+    choices: &[Choice],
+) -> Option<(usize, f32)> {
     let mut before: f32 = choices.iter().map(|choice| choice.cost).sum();
     let mut dropped = 0.0;
     let mut memo = [f32::NAN; 32];

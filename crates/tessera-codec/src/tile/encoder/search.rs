@@ -30,7 +30,9 @@ impl Encoder<'_> {
             return (0.0, Tree::Outside);
         }
         if !block.fits(canvas) {
-            return self.search_quarters(kind, block, f32::INFINITY).expect("no bound was given");
+            return self
+                .search_quarters(kind, block, f32::INFINITY)
+                .expect("no bound was given");
         }
         let split_bits = self.split_bits(kind, block);
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
@@ -38,16 +40,29 @@ impl Encoder<'_> {
         let mut cost = whole.cost + self.lambda * split_bits[0];
         let mut tree = Tree::Leaf(Box::new(whole));
         if block.size > MIN_SIDE && cost > self.lambda * CHEAP_BITS {
-            for (split, bits) in [(Split::Rows, split_bits[2]), (Split::Columns, split_bits[3])] {
-                self.erase(kind, block);
-                if let Some((half_cost, halves)) = self.search_halves(kind, block, split, self.lambda * bits, cost) {
-                    (cost, tree) = (half_cost, halves);
-                }
-            }
+            let whole_cost = cost;
             self.erase(kind, block);
             let bits = self.lambda * split_bits[1];
-            if let Some((quarter_cost, quarters)) = self.search_quarters(kind, block, cost - bits) {
+            let quarters =
+                self.search_quarters(kind, block, cost * self.effort.halves_margin - bits);
+            if let Some((quarter_cost, quarters)) =
+                quarters.filter(|(quarter_cost, _)| quarter_cost + bits < cost)
+            {
                 (cost, tree) = (quarter_cost + bits, quarters);
+            }
+            // Halves pay where neither the whole nor the quarters are far ahead.
+            if cost * self.effort.halves_margin > whole_cost {
+                for (split, bits) in [
+                    (Split::Rows, split_bits[2]),
+                    (Split::Columns, split_bits[3]),
+                ] {
+                    self.erase(kind, block);
+                    if let Some((half_cost, halves)) =
+                        self.search_halves(kind, block, split, self.lambda * bits, cost)
+                    {
+                        (cost, tree) = (half_cost, halves);
+                    }
+                }
             }
         }
         self.erase(kind, block);
@@ -58,12 +73,26 @@ impl Encoder<'_> {
     fn split_bits(&self, kind: PlaneKind, block: Block) -> [f32; 4] {
         [Split::None, Split::Quad, Split::Rows, Split::Columns].map(|split| {
             metered(self.models(), |meter| {
-                code_split(meter, kind, self.state.canvas(kind), self.state.guide(kind), block, split);
+                code_split(
+                    meter,
+                    kind,
+                    self.state.canvas(kind),
+                    self.state.guide(kind),
+                    block,
+                    split,
+                );
             })
         })
     }
 
-    fn search_halves(&mut self, kind: PlaneKind, block: Block, split: Split, start: f32, bound: f32) -> Option<(f32, Tree)> {
+    fn search_halves(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        split: Split,
+        start: f32,
+        bound: f32,
+    ) -> Option<(f32, Tree)> {
         let [(x, y, shape), (x2, y2, _)] = block.halves(split);
         let first = self.try_leaf(kind, x, y, shape);
         if start + first.cost >= bound {
@@ -75,7 +104,12 @@ impl Encoder<'_> {
         (cost < bound).then(|| (cost, Tree::Halves(split, Box::new([first, second]))))
     }
 
-    fn search_quarters(&mut self, kind: PlaneKind, block: Block, bound: f32) -> Option<(f32, Tree)> {
+    fn search_quarters(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        bound: f32,
+    ) -> Option<(f32, Tree)> {
         let mut cost = 0.0;
         let mut trees = Vec::with_capacity(4);
         for quarter in block.quarters() {
@@ -93,7 +127,9 @@ impl Encoder<'_> {
     /// Forgets what was drawn on a block.
     pub(crate) fn erase(&mut self, kind: PlaneKind, block: Block) {
         let Block { x, y, size } = block;
-        self.state.canvas_mut(kind).mark(x, y, size, size, CellInfo::default());
+        self.state
+            .canvas_mut(kind)
+            .mark(x, y, size, size, CellInfo::default());
     }
 
     fn draw(&mut self, kind: PlaneKind, tree: &Tree) {
@@ -110,6 +146,12 @@ impl Encoder<'_> {
         for (component, samples) in canvas.components.iter_mut().zip(&trial.samples) {
             component.store(trial.x, trial.y, trial.shape.width(), samples);
         }
-        canvas.mark(trial.x, trial.y, trial.shape.width(), trial.shape.height(), trial.info);
+        canvas.mark(
+            trial.x,
+            trial.y,
+            trial.shape.width(),
+            trial.shape.height(),
+            trial.info,
+        );
     }
 }

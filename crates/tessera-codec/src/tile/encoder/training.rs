@@ -1,0 +1,155 @@
+//! Hooks for learning a dictionary from the encoder's own closed loop.
+
+use super::{Effort, Encoder};
+use crate::tile::TileConfig;
+use crate::tile::coder::ModelPair;
+pub use crate::tile::filter::FilterStatistics;
+use crate::tile::mix::PlaneKind;
+use crate::tile::predict::Predictor;
+use crate::tile::state::{Fold, Site};
+use tessera_dict::{Dictionary, Prior};
+use tessera_patch::{Plane, Shape};
+
+/// Which planes a record or a group of bases belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BasisKind {
+    /// Luma, gray and alpha.
+    Luma,
+    /// Both chroma planes.
+    Chroma,
+}
+
+/// One coded patch as its basis sees it.
+#[derive(Debug)]
+pub struct PatchRecord<'a> {
+    /// Plane kind.
+    pub kind: BasisKind,
+    /// Shape after folding.
+    pub shape: Shape,
+    /// Mode class.
+    pub class: usize,
+    /// Activity of the neighbours, in steps.
+    pub activity: f32,
+    /// Gradient of the border, in steps.
+    pub gradient: f32,
+    /// Cosine spectrum of the residual in scan order, in steps.
+    pub spectrum: &'a [f32],
+}
+
+/// Receives every patch that is coded.
+pub trait PatchObserver {
+    /// Called once per patch, in coding order.
+    fn patch(&mut self, record: PatchRecord<'_>);
+}
+
+/// Adaptive models carried from picture to picture.
+#[derive(Clone, Debug)]
+pub struct CarriedModels(ModelPair);
+
+impl CarriedModels {
+    /// Starts from the priors of `dictionary`.
+    pub fn new(dictionary: &Dictionary) -> Self {
+        Self(ModelPair::new(dictionary))
+    }
+
+    /// What was learned, as priors of luma and chroma.
+    pub fn priors(&self) -> [Prior; 2] {
+        [0, 1].map(|kind| self.0.0[kind].to_prior())
+    }
+}
+
+/// Encodes a tile, starting from and updating `models`, and shows every patch to `observer`.
+pub fn encode_for_training(
+    planes: &[Plane],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+    effort: Effort,
+    models: &mut CarriedModels,
+    observer: Option<&mut dyn PatchObserver>,
+) -> TrainingTile {
+    let mut encoder = Encoder::new(planes, config, dictionary, effort);
+    std::mem::swap(&mut encoder.writer.models, &mut models.0);
+    encoder.run(config, observer);
+    let filters =
+        [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| encoder.filter_statistics(config, kind));
+    for &kind in config.layout.kinds() {
+        encoder.filter(config, kind);
+    }
+    std::mem::swap(&mut encoder.writer.models, &mut models.0);
+    TrainingTile {
+        bytes: encoder.writer.range.finish().len(),
+        filters,
+    }
+}
+
+/// What training keeps of an encoded tile.
+#[derive(Debug)]
+pub struct TrainingTile {
+    /// Size of the bitstream.
+    pub bytes: usize,
+    /// Filter observations of luma and chroma.
+    pub filters: [FilterStatistics; 2],
+}
+
+impl Encoder<'_> {
+    fn filter_statistics(&self, config: &TileConfig, kind: PlaneKind) -> FilterStatistics {
+        let mut statistics = FilterStatistics::new();
+        if config.layout.kinds().contains(&kind) {
+            let canvas = self.state.canvas(kind);
+            for component in 0..canvas.components.len() {
+                statistics.observe(
+                    canvas,
+                    component,
+                    self.state.step(kind),
+                    &self.originals[kind as usize + component],
+                );
+            }
+        }
+        statistics
+    }
+
+    /// Shows the patches of a leaf that is about to be written.
+    pub(super) fn observe(
+        &self,
+        kind: PlaneKind,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        mode: usize,
+        observer: &mut dyn PatchObserver,
+    ) {
+        let canvas = self.state.canvas(kind);
+        let luma_mode = match kind {
+            PlaneKind::Luma => mode,
+            PlaneKind::Chroma => self.state.luma_mode(x, y, shape),
+        };
+        let fold = Fold::new(kind, mode, shape);
+        for component in 0..canvas.components.len() {
+            let site = Site {
+                kind,
+                component,
+                x,
+                y,
+                shape,
+            };
+            let predictor = Predictor::new(canvas.border(component, x, y, shape), shape);
+            let mut prediction = vec![0; shape.area()];
+            self.state
+                .predict(&site, &predictor, mode, luma_mode, &mut prediction);
+            let context = self
+                .state
+                .patch_context(&site, fold, &predictor.raw, false, 0);
+            observer.patch(PatchRecord {
+                kind: match kind {
+                    PlaneKind::Luma => BasisKind::Luma,
+                    PlaneKind::Chroma => BasisKind::Chroma,
+                },
+                shape: fold.apply(shape),
+                class: fold.class,
+                activity: context.activity as f32 / 256.0,
+                gradient: context.gradient.min(1024) as f32 / 256.0,
+                spectrum: &self.spectrum(&site, fold, &prediction),
+            });
+        }
+    }
+}

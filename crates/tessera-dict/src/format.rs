@@ -1,0 +1,261 @@
+//! The dictionary file (`spec/dictionary.md`): reader and writer side by side.
+//!
+//! A file is a magic, a version and a list of sections; every section has a tag, a length and a checksum.
+
+use crate::Dictionary;
+use crate::basis::{Basis, BasisSet, CLASSES, MAX_BASES, MagnitudeModel, Rotation};
+use crate::error::Error;
+use crate::filter::FilterSet;
+use crate::layout::{self, BasisTotals, LANES};
+use crate::prior::{MAX_COUNT, Prior, PriorCell};
+use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
+use tessera_patch::Shape;
+use tessera_patch::shape::SHAPE_COUNT;
+
+const MAGIC: [u8; 3] = *b"TSD";
+/// Version this crate reads and writes.
+pub const VERSION: u8 = 1;
+
+type Tag = [u8; 4];
+const LUMA_BASES: Tag = *b"BASL";
+const CHROMA_BASES: Tag = *b"BASC";
+const LUMA_PRIOR: Tag = *b"PRIL";
+const CHROMA_PRIOR: Tag = *b"PRIC";
+const LUMA_FILTER: Tag = *b"FILL";
+const CHROMA_FILTER: Tag = *b"FILC";
+const PROVENANCE: Tag = *b"PROV";
+
+/// Weights are stored with two fractional bits fewer than they are used with.
+const WEIGHT_SHIFT: u32 = 2;
+
+/// Writes a dictionary.
+pub fn write(dictionary: &Dictionary) -> Vec<u8> {
+    let mut out = Vec::from(MAGIC);
+    out.push(VERSION);
+    let mut section = |tag: Tag, body: Vec<u8>| {
+        out.extend(tag);
+        out.extend((body.len() as u32).to_le_bytes());
+        out.extend(crc32fast::hash(&body).to_le_bytes());
+        out.extend(body);
+    };
+    section(LUMA_BASES, write_bases(&dictionary.luma));
+    section(CHROMA_BASES, write_bases(&dictionary.chroma));
+    section(LUMA_PRIOR, write_prior(&dictionary.luma_prior));
+    section(CHROMA_PRIOR, write_prior(&dictionary.chroma_prior));
+    section(LUMA_FILTER, write_filter(&dictionary.luma_filter));
+    section(CHROMA_FILTER, write_filter(&dictionary.chroma_filter));
+    section(PROVENANCE, dictionary.provenance.clone().into_bytes());
+    out
+}
+
+/// Reads and validates a dictionary.
+pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
+    let version = data
+        .strip_prefix(&MAGIC)
+        .and_then(|rest| rest.first())
+        .ok_or(Error::NotADictionary)?;
+    if *version != VERSION {
+        return Err(Error::Version(*version));
+    }
+    let sections = Sections::parse(&data[MAGIC.len() + 1..])?;
+    let luma = read_bases(sections.find(LUMA_BASES)?)?;
+    let chroma = read_bases(sections.find(CHROMA_BASES)?)?;
+    let luma_prior = read_prior(sections.find(LUMA_PRIOR)?, luma.totals())?;
+    let chroma_prior = read_prior(sections.find(CHROMA_PRIOR)?, chroma.totals())?;
+    let provenance = String::from_utf8(sections.find(PROVENANCE)?.to_vec());
+    Ok(Dictionary {
+        luma,
+        chroma,
+        luma_prior,
+        chroma_prior,
+        luma_filter: read_filter(sections.find(LUMA_FILTER)?)?,
+        chroma_filter: read_filter(sections.find(CHROMA_FILTER)?)?,
+        provenance: provenance.map_err(|_| Error::Corrupt("the provenance is not UTF-8"))?,
+    })
+}
+
+struct Sections<'a>(Vec<(Tag, &'a [u8])>);
+
+impl<'a> Sections<'a> {
+    fn parse(mut data: &'a [u8]) -> Result<Self, Error> {
+        let mut sections = Vec::new();
+        while !data.is_empty() {
+            let (tag, rest) = data.split_first_chunk::<4>().ok_or(Error::Truncated)?;
+            let (length, rest) = rest.split_first_chunk::<4>().ok_or(Error::Truncated)?;
+            let (checksum, rest) = rest.split_first_chunk::<4>().ok_or(Error::Truncated)?;
+            let length = u32::from_le_bytes(*length) as usize;
+            let (body, rest) = rest.split_at_checked(length).ok_or(Error::Truncated)?;
+            if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+                return Err(Error::Corrupt("the checksum of a section does not match"));
+            }
+            sections.push((*tag, body));
+            data = rest;
+        }
+        Ok(Self(sections))
+    }
+
+    fn find(&self, tag: Tag) -> Result<&'a [u8], Error> {
+        let found = self.0.iter().find(|(own, _)| *own == tag);
+        found
+            .map(|(_, body)| *body)
+            .ok_or(Error::Corrupt("a section is missing"))
+    }
+}
+
+fn write_bases(bases: &BasisSet) -> Vec<u8> {
+    let mut out = Vec::new();
+    for group in bases.groups() {
+        out.push(group.len() as u8);
+        for basis in group {
+            out.push(u8::from(basis.rotation.is_some()));
+            match &basis.rotation {
+                None => basis
+                    .order
+                    .iter()
+                    .for_each(|&position| out.extend(position.to_le_bytes())),
+                Some(rotation) => {
+                    rotation
+                        .scales
+                        .iter()
+                        .for_each(|&scale| out.extend(scale.to_le_bytes()));
+                    out.extend(rotation.entries.iter().map(|&entry| entry as u8));
+                }
+            }
+            let MagnitudeModel {
+                base,
+                activity,
+                gradient,
+                weights,
+            } = &basis.model;
+            for factor in [base, activity, gradient].into_iter().flatten() {
+                out.extend(factor.to_le_bytes());
+            }
+            out.extend(weights);
+        }
+    }
+    out
+}
+
+fn read_bases(mut body: &[u8]) -> Result<BasisSet, Error> {
+    let mut groups = Vec::with_capacity(SHAPE_COUNT * CLASSES);
+    for index in 0..SHAPE_COUNT * CLASSES {
+        let m = Shape::from_index(index / CLASSES).rotated();
+        let count = body.read_u8()? as usize;
+        if !(1..=MAX_BASES).contains(&count) {
+            return Err(Error::Corrupt("a group has no basis or too many"));
+        }
+        groups.push(
+            (0..count)
+                .map(|_| read_basis(&mut body, m))
+                .collect::<Result<_, _>>()?,
+        );
+    }
+    if !body.is_empty() {
+        return Err(Error::Corrupt("data behind the last basis"));
+    }
+    Ok(BasisSet::new(groups))
+}
+
+fn read_basis(body: &mut &[u8], m: usize) -> Result<Basis, Error> {
+    let (rotation, order) = match body.read_u8()? {
+        0 => (None, read_order(body, m)?),
+        1 => {
+            let scales = read_words(body, m)?;
+            let entries = take(body, m * m)?.iter().map(|&byte| byte as i8).collect();
+            (Some(Rotation { entries, scales }), (0..m as u16).collect())
+        }
+        _ => return Err(Error::Corrupt("unknown kind of basis")),
+    };
+    let model = MagnitudeModel {
+        base: read_words(body, m)?,
+        activity: read_words(body, m)?,
+        gradient: read_words(body, m)?,
+        weights: take(body, m * (m - 1) / 2)?.to_vec(),
+    };
+    Ok(Basis {
+        rotation,
+        order,
+        model,
+        id: 0,
+        first_position: 0,
+    })
+}
+
+fn read_order(body: &mut &[u8], m: usize) -> Result<Vec<u16>, Error> {
+    let order = read_words(body, m)?;
+    let mut seen = vec![false; m];
+    for &position in &order {
+        let place = seen
+            .get_mut(position as usize)
+            .ok_or(Error::Corrupt("an order leaves its range"))?;
+        if std::mem::replace(place, true) {
+            return Err(Error::Corrupt("an order repeats a position"));
+        }
+    }
+    Ok(order)
+}
+
+fn read_words(body: &mut &[u8], count: usize) -> Result<Vec<u16>, Error> {
+    let bytes = take(body, 2 * count)?;
+    Ok(bytes
+        .chunks_exact(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .collect())
+}
+
+fn take<'a>(body: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
+    let (head, rest) = body.split_at_checked(count).ok_or(Error::Truncated)?;
+    *body = rest;
+    Ok(head)
+}
+
+fn write_prior(prior: &Prior) -> Vec<u8> {
+    let mut out = Vec::with_capacity(2 * prior.cells.len());
+    for cell in &prior.cells {
+        out.extend([cell.log_odds as u8, cell.count]);
+    }
+    for weight in prior.weights.iter().flatten() {
+        let stored =
+            (weight >> WEIGHT_SHIFT).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+        out.write_i16::<LittleEndian>(stored)
+            .expect("writing to memory does not fail");
+    }
+    out
+}
+
+fn read_prior(mut body: &[u8], bases: BasisTotals) -> Result<Prior, Error> {
+    let (cells, vectors) = layout::totals(bases);
+    if body.len() != 2 * cells + 2 * LANES * vectors {
+        return Err(Error::Corrupt("the priors do not fit the bases"));
+    }
+    let cell = |pair: &[u8]| PriorCell {
+        log_odds: pair[0] as i8,
+        count: pair[1].min(MAX_COUNT),
+    };
+    let cells = take(&mut body, 2 * cells)?
+        .chunks_exact(2)
+        .map(cell)
+        .collect();
+    let mut weights = vec![[0; LANES]; vectors];
+    for weight in weights.iter_mut().flatten() {
+        *weight = i32::from(body.read_i16::<LittleEndian>()?) << WEIGHT_SHIFT;
+    }
+    Ok(Prior { cells, weights })
+}
+
+fn write_filter(filter: &FilterSet) -> Vec<u8> {
+    let weights = filter.bands.iter().flatten().flatten();
+    weights.flat_map(|weight| weight.to_le_bytes()).collect()
+}
+
+fn read_filter(mut body: &[u8]) -> Result<FilterSet, Error> {
+    let mut filter = FilterSet::neutral();
+    for weight in filter.bands.iter_mut().flatten().flatten() {
+        *weight = body.read_i16::<LittleEndian>()?;
+    }
+    if body.is_empty() {
+        Ok(filter)
+    } else {
+        Err(Error::Corrupt("data behind the last filter"))
+    }
+}

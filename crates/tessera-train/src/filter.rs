@@ -1,0 +1,54 @@
+//! Filter weights from their normal equations.
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use tessera_codec::tile::encoder::training::FilterStatistics;
+use tessera_dict::filter::{CLASSES, COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
+
+/// Strength of the pull towards the weights of the parent class, in squared steps.
+const PULL: f64 = 30.0;
+
+/// Weights of every class; classes with few observations lean on their parents: the same surroundings
+/// anywhere in a patch, and behind those all samples together.
+pub fn solve_filter(statistics: &FilterStatistics) -> FilterBand {
+    let sum = |classes: std::ops::Range<usize>| {
+        let mut gram = [[0.0; TAPS]; TAPS];
+        let mut target = [0.0; TAPS];
+        for class in classes {
+            for i in 0..TAPS {
+                target[i] += statistics.target[class][i];
+                for j in 0..TAPS {
+                    gram[i][j] += statistics.gram[class][i][j];
+                }
+            }
+        }
+        (gram, target)
+    };
+    let (gram, target) = sum(0..CLASSES);
+    let all = solve(&gram, &target, &[0.0; TAPS]);
+    let mut band = Vec::with_capacity(CLASSES);
+    for group in (0..CLASSES).step_by(EDGES) {
+        let (gram, target) = sum(group..group + EDGES);
+        let parent = solve(&gram, &target, &all);
+        for class in group..group + EDGES {
+            let weights = solve(&statistics.gram[class], &statistics.target[class], &parent);
+            let scale = f64::from(1u32 << COEFFICIENT_BITS);
+            band.push(weights.map(|w| (w * scale).round().clamp(-8192.0, 8191.0) as i16));
+        }
+    }
+    band
+}
+
+fn solve(gram: &[[f64; TAPS]; TAPS], target: &[f64; TAPS], parent: &[f64; TAPS]) -> [f64; TAPS] {
+    let matrix = Mat::from_fn(TAPS, TAPS, |i, j| {
+        gram[i][j] + if i == j { PULL } else { 0.0 }
+    });
+    let right = Mat::from_fn(TAPS, 1, |i, _| target[i] + PULL * parent[i]);
+    match matrix.llt(Side::Lower) {
+        Ok(factor) => {
+            let solution = factor.solve(&right);
+            std::array::from_fn(|i| solution[(i, 0)])
+        }
+        Err(_) => *parent,
+    }
+}
