@@ -1,10 +1,12 @@
 //! The shared dictionary of the Tessera codec: atoms, predictors, priors, file format and store.
 
 pub mod basis;
+mod identity;
 pub mod layout;
 pub mod prior;
 
 pub use basis::{Basis, BasisSet};
+pub use identity::{DictId, Error};
 pub use prior::Prior;
 
 /// Everything sender and receiver must both hold to understand a picture.
@@ -18,6 +20,7 @@ pub struct Dictionary {
     pub luma_prior: Prior,
     /// Starting probabilities of chroma planes.
     pub chroma_prior: Prior,
+    identity: DictId,
 }
 
 impl Dictionary {
@@ -33,6 +36,7 @@ impl Dictionary {
             chroma,
             luma_prior,
             chroma_prior,
+            identity: DictId::Builtin(0),
         }
     }
 }
