@@ -51,3 +51,10 @@ pub use distortion::{Distortion, Fingerprint};
 pub use encode::{Encoded, Encoder, encode};
 #[cfg(feature = "encoder")]
 pub use search::Target;
+
+#[cfg(feature = "image")]
+mod image_hook;
+#[cfg(feature = "image")]
+pub mod image_io;
+#[cfg(feature = "image")]
+pub use image_hook::register_image_hooks;
