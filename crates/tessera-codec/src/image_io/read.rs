@@ -106,7 +106,7 @@ fn read_metadata(decoder: &mut impl ImageDecoder) -> Result<Metadata, ImageError
 /// The pixels are upright now; a reader of the metadata must not turn them again.
 fn reset_orientation(metadata: &mut Metadata) {
     if let Some(exif) = &mut metadata.exif {
-        Orientation::remove_from_exif_chunk(exif);
+        let _already_applied = Orientation::remove_from_exif_chunk(exif);
     }
     if let Some(packet) = &mut metadata.xmp {
         xmp::reset_orientation(packet);

@@ -15,12 +15,11 @@ pub(super) fn reset_orientation(xmp: &mut [u8]) {
     let mut start = 0;
     while let Some(at) = find(&xmp[start..], ORIENTATION) {
         start += at + ORIENTATION.len();
-        let value = xmp[start..]
-            .iter()
-            .position(|byte| !matches!(byte, b'=' | b'"' | b'\'' | b'>' | b' '));
-        if let Some(digit) = value.map(|offset| &mut xmp[start + offset])
-            && digit.is_ascii_digit()
-        {
+        let digit = match &mut xmp[start..] {
+            [b'=', b'"' | b'\'', digit, ..] | [b'>', digit, ..] => digit,
+            _ => continue,
+        };
+        if digit.is_ascii_digit() {
             *digit = b'1';
         }
     }
