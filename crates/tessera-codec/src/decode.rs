@@ -110,7 +110,7 @@ impl Decoder {
     /// dictionary was not offered, [`Error::Limits`] when it would cost too much.
     pub fn decode(&self, file: &[u8]) -> Result<Picture> {
         let container = self.open(file)?;
-        container.check_end()?;
+        container.check()?;
         let metadata = container.metadata()?;
         let window = whole(&container);
         let mut decoded = self.decode_window(&container, window)?;

@@ -108,6 +108,15 @@ impl<'a> Container<'a> {
         }
     }
 
+    /// Compares the checksums of all tiles, so that damage is found before time is spent.
+    ///
+    /// # Errors
+    /// [`Error::Format`] naming the first damage.
+    pub fn check(&self) -> Result<()> {
+        self.check_end()?;
+        (0..self.tiles.len()).try_for_each(|index| self.tile(index).map(drop))
+    }
+
     /// Bytes of a tile in the file, its checksum included.
     pub fn tile_len(&self, index: usize) -> usize {
         self.tiles[index].len()
