@@ -3,6 +3,9 @@
 //! `main.rs` only calls [`run`], so everything here is testable without a process.
 
 pub mod commands;
+mod dictionaries;
+pub mod exit;
+mod files;
 
 use clap::{Parser, Subcommand};
 
@@ -16,12 +19,23 @@ pub struct Cli {
 
 /// One variant per subcommand; the arguments live beside the code that uses them.
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// Encode pictures (PNG, JPEG, WebP, PNM, TIFF, BMP) as .tsr files.
+    Encode(commands::encode::EncodeArgs),
+    /// Decode a .tsr file to a common format.
+    Decode(commands::decode::DecodeArgs),
+    /// Show what a .tsr file holds and whether it is intact.
+    Info(commands::info::InfoArgs),
+}
 
 /// Runs a parsed command line.
 ///
 /// # Errors
 /// Whatever the subcommand reports; `main` prints the chain and sets the exit code.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
-    match cli.command {}
+    match cli.command {
+        Command::Encode(args) => commands::encode::run(&args),
+        Command::Decode(args) => commands::decode::run(&args),
+        Command::Info(args) => commands::info::run(&args),
+    }
 }

@@ -2,14 +2,14 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use tessera_cli::{Cli, run};
+use tessera_cli::{Cli, exit, run};
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("tessera: {error:#}");
-            ExitCode::FAILURE
+            ExitCode::from(exit::code(&error))
         }
     }
 }

@@ -3,8 +3,27 @@
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
 
-/// Number of mode classes a shape has bases for.
-pub const CLASSES: usize = 6;
+/// Which planes a basis, a prior or a filter is for; luma and chroma never share any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PlaneKind {
+    /// Luma, gray and alpha.
+    Luma = 0,
+    /// Both chroma planes.
+    Chroma = 1,
+}
+
+impl PlaneKind {
+    /// Number of mode classes with bases of their own: large patches are too rare to tell directions
+    /// apart, and chroma too plain to tell anything apart.
+    pub fn classes(self, shape: Shape) -> usize {
+        match self {
+            Self::Chroma => 1,
+            Self::Luma if shape.width().max(shape.height()) <= 16 => 6,
+            Self::Luma => 2,
+        }
+    }
+}
+
 /// Largest number of bases of one shape and class, the cosine basis included.
 pub const MAX_BASES: usize = 4;
 
@@ -120,18 +139,32 @@ pub struct Basis {
 /// The bases of one plane kind, by shape and class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BasisSet {
+    kind: PlaneKind,
+    /// Index of the first group of every shape.
+    first: [usize; SHAPE_COUNT],
     groups: Vec<Vec<Basis>>,
     totals: crate::layout::BasisTotals,
 }
 
 impl BasisSet {
-    /// Numbers the bases of `groups` (shape-major, [`CLASSES`] per shape).
-    pub fn new(mut groups: Vec<Vec<Basis>>) -> Self {
-        assert_eq!(
-            groups.len(),
-            SHAPE_COUNT * CLASSES,
-            "one group per shape and class"
-        );
+    /// The shape and class of every group of a plane kind, in order.
+    pub fn keys(kind: PlaneKind) -> impl Iterator<Item = (Shape, usize)> {
+        Shape::all()
+            .flat_map(move |shape| (0..kind.classes(shape)).map(move |class| (shape, class)))
+    }
+
+    /// Numbers the bases of `groups`, which are in the order of [`BasisSet::keys`].
+    ///
+    /// # Panics
+    /// If the number of groups is not that of `kind`.
+    pub fn new(kind: PlaneKind, mut groups: Vec<Vec<Basis>>) -> Self {
+        let mut first = [0; SHAPE_COUNT];
+        let mut count = 0;
+        for (index, shape) in Shape::all().enumerate() {
+            first[index] = count;
+            count += kind.classes(shape);
+        }
+        assert_eq!(groups.len(), count, "one group per shape and class");
         let (mut id, mut position) = (0u32, 0u32);
         for basis in groups.iter_mut().flatten() {
             basis.id = id;
@@ -143,13 +176,17 @@ impl BasisSet {
             bases: id as usize,
             positions: position as usize,
         };
-        Self { groups, totals }
+        Self {
+            kind,
+            first,
+            groups,
+            totals,
+        }
     }
 
     /// The cosine basis alone for every shape and class.
-    pub fn untrained() -> Self {
-        let group = |index: usize| {
-            let shape = Shape::from_index(index / CLASSES);
+    pub fn untrained(kind: PlaneKind) -> Self {
+        let group = |(shape, _): (Shape, usize)| {
             vec![Basis {
                 rotation: None,
                 order: (0..shape.rotated() as u16).collect(),
@@ -158,15 +195,25 @@ impl BasisSet {
                 first_position: 0,
             }]
         };
-        Self::new((0..SHAPE_COUNT * CLASSES).map(group).collect())
+        Self::new(kind, Self::keys(kind).map(group).collect())
+    }
+
+    /// Which planes the bases are for.
+    pub fn kind(&self) -> PlaneKind {
+        self.kind
+    }
+
+    /// Position of a group among [`BasisSet::groups`].
+    pub fn group_index(&self, shape: Shape, class: usize) -> usize {
+        self.first[shape.index()] + class
     }
 
     /// The bases a patch of this shape and class chooses from.
     pub fn group(&self, shape: Shape, class: usize) -> &[Basis] {
-        &self.groups[shape.index() * CLASSES + class]
+        &self.groups[self.group_index(shape, class)]
     }
 
-    /// All groups, shape-major.
+    /// All groups in the order of [`BasisSet::keys`].
     pub fn groups(&self) -> &[Vec<Basis>] {
         &self.groups
     }

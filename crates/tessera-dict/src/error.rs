@@ -8,7 +8,7 @@ pub enum Error {
     NotADictionary,
     /// Written by another version of the format.
     #[error("dictionary format version {0} is not supported (this program reads version {VERSION})", VERSION = crate::format::VERSION)]
-    Version(u8),
+    UnsupportedVersion(u8),
     /// The file ends too early.
     #[error("the dictionary is truncated; fetch it again")]
     Truncated,

@@ -2,15 +2,13 @@
 //!
 //! A file is a magic, a version and a list of sections; every section has a tag, a length and a checksum.
 
-use crate::Dictionary;
-use crate::basis::{Basis, BasisSet, CLASSES, MAX_BASES, MagnitudeModel, Rotation};
+use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotation};
 use crate::error::Error;
 use crate::filter::FilterSet;
 use crate::layout::{self, BasisTotals, LANES};
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
+use crate::{DictId, Dictionary};
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
-use tessera_patch::Shape;
-use tessera_patch::shape::SHAPE_COUNT;
 
 const MAGIC: [u8; 3] = *b"TSD";
 /// Version this crate reads and writes.
@@ -33,6 +31,7 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     let mut out = Vec::from(MAGIC);
     out.push(VERSION);
     let mut section = |tag: Tag, body: Vec<u8>| {
+        let body = pack_zeros(&body);
         out.extend(tag);
         out.extend((body.len() as u32).to_le_bytes());
         out.extend(crc32fast::hash(&body).to_le_bytes());
@@ -55,21 +54,22 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
         .and_then(|rest| rest.first())
         .ok_or(Error::NotADictionary)?;
     if *version != VERSION {
-        return Err(Error::Version(*version));
+        return Err(Error::UnsupportedVersion(*version));
     }
     let sections = Sections::parse(&data[MAGIC.len() + 1..])?;
-    let luma = read_bases(sections.find(LUMA_BASES)?)?;
-    let chroma = read_bases(sections.find(CHROMA_BASES)?)?;
-    let luma_prior = read_prior(sections.find(LUMA_PRIOR)?, luma.totals())?;
-    let chroma_prior = read_prior(sections.find(CHROMA_PRIOR)?, chroma.totals())?;
-    let provenance = String::from_utf8(sections.find(PROVENANCE)?.to_vec());
+    let luma = read_bases(&sections.find(LUMA_BASES)?, PlaneKind::Luma)?;
+    let chroma = read_bases(&sections.find(CHROMA_BASES)?, PlaneKind::Chroma)?;
+    let luma_prior = read_prior(&sections.find(LUMA_PRIOR)?, luma.totals())?;
+    let chroma_prior = read_prior(&sections.find(CHROMA_PRIOR)?, chroma.totals())?;
+    let provenance = String::from_utf8(sections.find(PROVENANCE)?);
     Ok(Dictionary {
+        identity: DictId::of(data),
         luma,
         chroma,
         luma_prior,
         chroma_prior,
-        luma_filter: read_filter(sections.find(LUMA_FILTER)?)?,
-        chroma_filter: read_filter(sections.find(CHROMA_FILTER)?)?,
+        luma_filter: read_filter(&sections.find(LUMA_FILTER)?)?,
+        chroma_filter: read_filter(&sections.find(CHROMA_FILTER)?)?,
         provenance: provenance.map_err(|_| Error::Corrupt("the provenance is not UTF-8"))?,
     })
 }
@@ -94,11 +94,60 @@ impl<'a> Sections<'a> {
         Ok(Self(sections))
     }
 
-    fn find(&self, tag: Tag) -> Result<&'a [u8], Error> {
+    fn find(&self, tag: Tag) -> Result<Vec<u8>, Error> {
         let found = self.0.iter().find(|(own, _)| *own == tag);
-        found
-            .map(|(_, body)| *body)
-            .ok_or(Error::Corrupt("a section is missing"))
+        let (_, body) = found.ok_or(Error::Corrupt("a section is missing"))?;
+        unpack_zeros(body)
+    }
+}
+
+/// Largest size of an unpacked section; the default dictionary's largest takes a quarter of it.
+const MAX_SECTION: usize = 1 << 24;
+
+/// Replaces every run of zeros by a zero and the run's length minus one (at most 255).
+fn pack_zeros(body: &[u8]) -> Vec<u8> {
+    let mut out = (body.len() as u32).to_le_bytes().to_vec();
+    let mut at = 0;
+    while at < body.len() {
+        out.push(body[at]);
+        if body[at] == 0 {
+            let run = body[at..]
+                .iter()
+                .take(256)
+                .take_while(|&&byte| byte == 0)
+                .count();
+            out.push((run - 1) as u8);
+            at += run;
+        } else {
+            at += 1;
+        }
+    }
+    out
+}
+
+fn unpack_zeros(packed: &[u8]) -> Result<Vec<u8>, Error> {
+    let (length, packed) = packed.split_first_chunk::<4>().ok_or(Error::Truncated)?;
+    let length = u32::from_le_bytes(*length) as usize;
+    if length > MAX_SECTION {
+        return Err(Error::Corrupt("a section is too large"));
+    }
+    let mut body = Vec::with_capacity(length);
+    let mut bytes = packed.iter();
+    while let Some(&byte) = bytes.next() {
+        if byte == 0 {
+            let more = *bytes.next().ok_or(Error::Truncated)?;
+            body.resize(body.len() + usize::from(more) + 1, 0);
+        } else {
+            body.push(byte);
+        }
+        if body.len() > length {
+            return Err(Error::Corrupt("a section is longer than it says"));
+        }
+    }
+    if body.len() == length {
+        Ok(body)
+    } else {
+        Err(Error::Truncated)
     }
 }
 
@@ -136,24 +185,20 @@ fn write_bases(bases: &BasisSet) -> Vec<u8> {
     out
 }
 
-fn read_bases(mut body: &[u8]) -> Result<BasisSet, Error> {
-    let mut groups = Vec::with_capacity(SHAPE_COUNT * CLASSES);
-    for index in 0..SHAPE_COUNT * CLASSES {
-        let m = Shape::from_index(index / CLASSES).rotated();
+fn read_bases(mut body: &[u8], kind: PlaneKind) -> Result<BasisSet, Error> {
+    let mut groups = Vec::new();
+    for (shape, _) in BasisSet::keys(kind) {
         let count = body.read_u8()? as usize;
         if !(1..=MAX_BASES).contains(&count) {
             return Err(Error::Corrupt("a group has no basis or too many"));
         }
-        groups.push(
-            (0..count)
-                .map(|_| read_basis(&mut body, m))
-                .collect::<Result<_, _>>()?,
-        );
+        let bases = (0..count).map(|_| read_basis(&mut body, shape.rotated()));
+        groups.push(bases.collect::<Result<_, _>>()?);
     }
     if !body.is_empty() {
         return Err(Error::Corrupt("data behind the last basis"));
     }
-    Ok(BasisSet::new(groups))
+    Ok(BasisSet::new(kind, groups))
 }
 
 fn read_basis(body: &mut &[u8], m: usize) -> Result<Basis, Error> {

@@ -28,8 +28,6 @@ pub enum Element {
     Partition,
     /// Which basis of the union codes this patch.
     Basis,
-    /// Does the sign agree with the one expected from the border?
-    Sign,
     /// Is this candidate the chroma prediction mode?
     ChromaMode,
     /// Is this superblock filtered?
@@ -37,7 +35,7 @@ pub enum Element {
 }
 
 /// All elements in the order their tables are stored.
-pub const ELEMENTS: [Element; 11] = [
+pub const ELEMENTS: [Element; 10] = [
     Element::Significance,
     Element::Magnitude,
     Element::Last,
@@ -46,7 +44,6 @@ pub const ELEMENTS: [Element; 11] = [
     Element::ModeTree,
     Element::Partition,
     Element::Basis,
-    Element::Sign,
     Element::ChromaMode,
     Element::Filter,
 ];
@@ -91,7 +88,6 @@ impl Element {
             Self::ModeTree => (vec![64, 1024, 16384], [64, 1]),
             Self::Partition => (vec![1024, 512, 4 * 4 * 1296, 2048], [32, 16]),
             Self::Basis => (vec![2048, 4096, 2048], [16, 1]),
-            Self::Sign => (vec![128, 1024, positions, 512], [8, 16]),
             Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
             Self::Filter => (vec![9, 1], [1, 1]),
         };

@@ -4,12 +4,14 @@ pub mod basis;
 mod error;
 pub mod filter;
 pub mod format;
+mod identity;
 pub mod layout;
 pub mod prior;
 
-pub use basis::{Basis, BasisSet};
+pub use basis::{Basis, BasisSet, PlaneKind};
 pub use error::Error;
 pub use filter::FilterSet;
+pub use identity::DictId;
 pub use prior::Prior;
 
 /// Everything sender and receiver must both hold to understand a picture.
@@ -29,12 +31,16 @@ pub struct Dictionary {
     pub chroma_filter: FilterSet,
     /// Where the dictionary comes from: training set, seed, trace, licences. Human-readable.
     pub provenance: String,
+    identity: DictId,
 }
 
 impl Dictionary {
     /// Cosine bases and flat priors: what training starts from.
     pub fn untrained() -> Self {
-        let (luma, chroma) = (BasisSet::untrained(), BasisSet::untrained());
+        let (luma, chroma) = (
+            BasisSet::untrained(PlaneKind::Luma),
+            BasisSet::untrained(PlaneKind::Chroma),
+        );
         let (luma_prior, chroma_prior) = (
             Prior::untrained(luma.totals()),
             Prior::untrained(chroma.totals()),
@@ -47,6 +53,7 @@ impl Dictionary {
             luma_filter: FilterSet::neutral(),
             chroma_filter: FilterSet::neutral(),
             provenance: String::new(),
+            identity: DictId::Builtin(0),
         }
     }
 

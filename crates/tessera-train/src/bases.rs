@@ -5,10 +5,9 @@ use crate::magnitude::Coded;
 use crate::union::learn_union;
 use faer::Mat;
 use rayon::prelude::*;
-use tessera_codec::tile::encoder::training::BasisKind;
-use tessera_dict::basis::{Basis, BasisSet, CLASSES, MAX_BASES, Rotation};
+use tessera_dict::basis::{Basis, BasisSet, MAX_BASES, PlaneKind, Rotation};
 use tessera_patch::Shape;
-use tessera_patch::shape::{SHAPE_COUNT, SUPERBLOCK};
+use tessera_patch::shape::SUPERBLOCK;
 
 /// Fewer patches than this per dimension and the cosine basis stays alone.
 const PATCHES_PER_DIMENSION: usize = 12;
@@ -21,10 +20,10 @@ fn learned_bases(key: GroupKey, samples: usize) -> usize {
         return 0;
     }
     let most = match (key.kind, m) {
-        (BasisKind::Luma, 0..=128) => MAX_BASES - 1,
-        (BasisKind::Luma, _) => 2,
-        (BasisKind::Chroma, 0..=128) => 2,
-        (BasisKind::Chroma, _) => 1,
+        (PlaneKind::Luma, 0..=128) => MAX_BASES - 1,
+        (PlaneKind::Luma, _) => 1,
+        (PlaneKind::Chroma, 0..=128) => 2,
+        (PlaneKind::Chroma, _) => 1,
     };
     most.min(samples / (PATCHES_PER_DIMENSION * m))
 }
@@ -36,18 +35,20 @@ pub fn learn_bases(harvest: &Harvest, start: [&BasisSet; 2], lambda: f32) -> [Ba
         .into_par_iter()
         .map(|(key, samples)| (key, learn_group(key, samples, lambda)))
         .collect();
-    [BasisKind::Luma, BasisKind::Chroma].map(|kind| {
+    [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
         let start = start[kind as usize];
-        let group = |index: usize| {
-            let found = learned
-                .iter()
-                .find(|(key, _)| key.kind == kind && key.shape * CLASSES + key.class == index);
-            match found {
+        let group = |(shape, class): (Shape, usize)| {
+            let key = GroupKey {
+                kind,
+                shape: shape.index(),
+                class,
+            };
+            match learned.iter().find(|(own, _)| *own == key) {
                 Some((_, bases)) if !bases.is_empty() => bases.clone(),
-                _ => start.groups()[index].clone(),
+                _ => start.group(shape, class).to_vec(),
             }
         };
-        BasisSet::new((0..SHAPE_COUNT * CLASSES).map(group).collect())
+        BasisSet::new(kind, BasisSet::keys(kind).map(group).collect())
     })
 }
 

@@ -3,14 +3,15 @@
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
-use tessera_codec::tile::encoder::training::{BasisKind, PatchObserver, PatchRecord};
+use tessera_codec::tile::encoder::training::{PatchObserver, PatchRecord};
+use tessera_dict::PlaneKind;
 use tessera_patch::Shape;
 
 /// Identifies a group of bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupKey {
     /// Plane kind.
-    pub kind: BasisKind,
+    pub kind: PlaneKind,
     /// Index of the folded shape.
     pub shape: usize,
     /// Mode class.

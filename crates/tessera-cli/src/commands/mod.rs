@@ -1,1 +1,5 @@
 //! The subcommands, one module each.
+
+pub mod decode;
+pub mod encode;
+pub mod info;

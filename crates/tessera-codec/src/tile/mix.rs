@@ -2,17 +2,9 @@
 
 use super::logistic::{LOGIT_BITS, STRETCH_BITS, squash, stretch_table};
 use std::sync::LazyLock;
+pub(crate) use tessera_dict::PlaneKind;
 use tessera_dict::Prior;
 use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, LANES};
-
-/// Which planes a model belongs to; luma and chroma never share cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlaneKind {
-    /// Luma, gray and alpha.
-    Luma = 0,
-    /// Both chroma planes.
-    Chroma = 1,
-}
 
 /// The cells and weight vectors one decision uses, relative to the tables of its element.
 #[derive(Clone, Copy, Debug, Default)]

@@ -48,6 +48,7 @@ impl Fold {
             22..=24 => 4,
             _ => 5,
         };
+        let class = class.min(kind.classes(shape) - 1);
         Self { class, transposed }
     }
 

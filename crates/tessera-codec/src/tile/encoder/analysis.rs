@@ -1,8 +1,6 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
-use crate::tile::mix::PlaneKind;
 use crate::tile::transform::{COSINE_BITS, cosine_matrix, geometry};
-use tessera_dict::basis::CLASSES;
 use tessera_dict::{BasisSet, Dictionary};
 use tessera_patch::Shape;
 
@@ -50,7 +48,6 @@ impl Analysis {
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
     pub(crate) fn rotate(
         &self,
-        kind: PlaneKind,
         bases: &BasisSet,
         shape: Shape,
         class: usize,
@@ -60,7 +57,8 @@ impl Analysis {
     ) {
         let basis = &bases.group(shape, class)[choice];
         let m = basis.order.len();
-        let rotation = &self.rotations[kind as usize][shape.index() * CLASSES + class][choice];
+        let rotation =
+            &self.rotations[bases.kind() as usize][bases.group_index(shape, class)][choice];
         if rotation.is_empty() {
             for (value, &position) in out.iter_mut().zip(&basis.order) {
                 *value = spectrum[position as usize];

@@ -67,7 +67,6 @@ impl Encoder<'_> {
             for choice in 0..group.len() {
                 let mut values = vec![0.0; shape.area()];
                 self.analysis.rotate(
-                    PlaneKind::Luma,
                     &self.state.dictionary.luma,
                     folded,
                     fold.class,
@@ -327,7 +326,6 @@ impl Encoder<'_> {
             .map(|choice| {
                 let mut values = vec![0.0; shape.area()];
                 self.analysis.rotate(
-                    site.kind,
                     bases,
                     shape,
                     fold.class,

@@ -4,26 +4,16 @@ use super::{Effort, Encoder};
 use crate::tile::TileConfig;
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
-use crate::tile::mix::PlaneKind;
 use crate::tile::predict::Predictor;
 use crate::tile::state::{Fold, Site};
-use tessera_dict::{Dictionary, Prior};
+use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
-
-/// Which planes a record or a group of bases belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum BasisKind {
-    /// Luma, gray and alpha.
-    Luma,
-    /// Both chroma planes.
-    Chroma,
-}
 
 /// One coded patch as its basis sees it.
 #[derive(Debug)]
 pub struct PatchRecord<'a> {
     /// Plane kind.
-    pub kind: BasisKind,
+    pub kind: PlaneKind,
     /// Shape after folding.
     pub shape: Shape,
     /// Mode class.
@@ -140,10 +130,7 @@ impl Encoder<'_> {
                 .state
                 .patch_context(&site, fold, &predictor.raw, false, 0);
             observer.patch(PatchRecord {
-                kind: match kind {
-                    PlaneKind::Luma => BasisKind::Luma,
-                    PlaneKind::Chroma => BasisKind::Chroma,
-                },
+                kind,
                 shape: fold.apply(shape),
                 class: fold.class,
                 activity: context.activity as f32 / 256.0,

@@ -1,0 +1,242 @@
+//! `tessera encode`: pictures to .tsr files.
+
+use crate::exit::{Incomplete, Usage};
+use crate::{dictionaries, files};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, value_parser};
+use std::path::{Path, PathBuf};
+use tessera_codec::image_io::read_picture;
+use tessera_codec::{
+    Decoder, Effort, Encoded, Encoder, Fingerprint, Metadata, Picture, Quality, Target,
+};
+
+/// Extension of our files.
+pub(crate) const EXTENSION: &str = "tsr";
+
+/// Arguments of `tessera encode`.
+#[derive(Debug, Args)]
+pub struct EncodeArgs {
+    /// The pictures to encode; - reads standard input.
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
+    /// Where to write: a file, or a folder for several inputs [default: beside each input].
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    settings: EncodeSettings,
+    /// Replace outputs that exist.
+    #[arg(short, long)]
+    force: bool,
+    /// Say nothing about what was written.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// How to encode, whatever the files.
+#[derive(Debug, Args)]
+pub(crate) struct EncodeSettings {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// How hard to search, from 1 (fast) to 9 (smallest files).
+    #[arg(short, long, value_name = "1..9", default_value_t = Effort::default().value())]
+    #[arg(value_parser = value_parser!(u8).range(1..=9))]
+    effort: u8,
+    /// Encode with a learned dictionary: a .tsd file or an identity.
+    #[arg(long, value_name = "FILE|ID")]
+    dict: Option<PathBuf>,
+    /// Number of threads [default: one per core].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Side of the tiles as a power of two, 6 to 15.
+    #[arg(long, value_name = "LOG2", hide = true)]
+    tile_log2: Option<u8>,
+    /// Leave out ICC, EXIF and XMP.
+    #[arg(long)]
+    strip: bool,
+    /// Store alpha even when every pixel is opaque.
+    #[arg(long)]
+    keep_alpha: bool,
+    /// Decode what was encoded and compare before writing.
+    #[arg(long)]
+    verify: bool,
+}
+
+/// What to aim at; at most one of these.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct TargetArgs {
+    /// Quality from 0 (smallest) to 100 (almost indistinguishable) [default: 75].
+    #[arg(short, long, value_name = "0..100")]
+    #[arg(value_parser = value_parser!(u8).range(0..=100))]
+    quality: Option<u8>,
+    /// The best picture in at most this many bits per pixel.
+    #[arg(long, value_name = "BPP")]
+    target_bpp: Option<f64>,
+    /// The best picture in at most this many bytes.
+    #[arg(long, value_name = "BYTES")]
+    target_size: Option<u64>,
+    /// The smallest file with at least this PSNR (all colour samples).
+    #[arg(long, value_name = "DB")]
+    target_psnr: Option<f64>,
+    /// The quantiser itself, 0 to 127; for experiments.
+    #[arg(long, value_name = "INDEX", hide = true)]
+    quantiser: Option<u8>,
+}
+
+impl TargetArgs {
+    fn target(&self) -> Result<Target, tessera_codec::Error> {
+        Ok(match self {
+            Self {
+                quality: Some(quality),
+                ..
+            } => Target::Quality(Quality::new(*quality)?),
+            Self {
+                target_bpp: Some(bpp),
+                ..
+            } => Target::BitsPerPixel(*bpp),
+            Self {
+                target_size: Some(bytes),
+                ..
+            } => Target::Size(*bytes),
+            Self {
+                target_psnr: Some(decibels),
+                ..
+            } => Target::Psnr(*decibels),
+            Self {
+                quantiser: Some(index),
+                ..
+            } => Target::Quantiser(*index),
+            _ => Target::default(),
+        })
+    }
+}
+
+/// An encoder made from the settings, with what is done around it.
+pub(crate) struct FileEncoder {
+    encoder: Encoder,
+    /// Present when what was written is to be decoded again.
+    verifier: Option<Decoder>,
+    strip: bool,
+}
+
+impl EncodeSettings {
+    /// Checks the settings and loads the dictionary.
+    pub(crate) fn file_encoder(&self) -> Result<FileEncoder> {
+        let mut encoder = Encoder::new()
+            .target(self.target.target()?)
+            .effort(Effort::new(self.effort)?)
+            .threads(self.threads)
+            .keep_opaque_alpha(self.keep_alpha);
+        let mut verifier = Decoder::new().threads(self.threads);
+        if let Some(log2) = self.tile_log2 {
+            encoder = encoder.tile_log2(log2);
+        }
+        if let Some(spec) = &self.dict {
+            let dictionary = dictionaries::load(spec)?;
+            encoder = encoder.dictionary(dictionary.clone());
+            verifier = verifier.dictionary(dictionary);
+        }
+        Ok(FileEncoder {
+            encoder,
+            verifier: self.verify.then_some(verifier),
+            strip: self.strip,
+        })
+    }
+}
+
+impl FileEncoder {
+    /// Encodes one picture in any readable format.
+    pub(crate) fn encode(&self, file: &[u8]) -> Result<(Picture, Encoded)> {
+        let mut picture = read_picture(file)?;
+        if self.strip {
+            picture.metadata = Metadata::default();
+        }
+        let encoded = self.encoder.encode(&picture)?;
+        if let Some(verifier) = &self.verifier {
+            verify(verifier, &encoded, &picture)?;
+        }
+        Ok((picture, encoded))
+    }
+}
+
+/// Decodes a fresh file and holds it against what the encoder promised.
+fn verify(decoder: &Decoder, encoded: &Encoded, picture: &Picture) -> Result<()> {
+    let decoded = decoder
+        .decode(&encoded.bytes)
+        .context("verification failed, nothing was written")?;
+    let intact =
+        Fingerprint::of(&decoded) == encoded.fingerprint && decoded.metadata == picture.metadata;
+    if !intact {
+        bail!("verification failed, nothing was written: the decoded picture differs");
+    }
+    Ok(())
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When any input cannot be encoded; with several inputs the others are still done.
+pub fn run(args: &EncodeArgs) -> Result<()> {
+    let encoder = args.settings.file_encoder()?;
+    if let [input] = args.inputs.as_slice() {
+        return encode_one(args, &encoder, input);
+    }
+    if args.output.as_ref().is_some_and(|output| !output.is_dir()) {
+        let message = "with several inputs the output (-o) must be an existing folder";
+        bail!(Usage(message.into()));
+    }
+    let mut failures = 0;
+    for input in &args.inputs {
+        if let Err(error) = encode_one(args, &encoder, input) {
+            eprintln!("tessera: {error:#}");
+            failures += 1;
+        }
+    }
+    if failures == 0 {
+        return Ok(());
+    }
+    let total = args.inputs.len();
+    Err(anyhow!(Incomplete(format!(
+        "{failures} of {total} pictures could not be encoded"
+    ))))
+}
+
+fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path) -> Result<()> {
+    let output = output_path(args, input)?;
+    files::check_output(&output, args.force)?;
+    let file = files::read_input(input)?;
+    let (picture, encoded) = encoder
+        .encode(&file)
+        .with_context(|| input.display().to_string())?;
+    files::write_output(&output, &encoded.bytes, args.force)?;
+    if !args.quiet {
+        report(input, &output, file.len(), &picture, &encoded);
+    }
+    Ok(())
+}
+
+/// `photo.jpg` becomes `photo.tsr` beside it or in the output folder; standard input goes to
+/// standard output.
+fn output_path(args: &EncodeArgs, input: &Path) -> Result<PathBuf> {
+    let from_input = || input.with_extension(EXTENSION);
+    match &args.output {
+        Some(folder) if folder.is_dir() => match from_input().file_name() {
+            Some(name) if !files::is_standard_stream(input) => Ok(folder.join(name)),
+            _ => bail!(Usage("name the output file (-o) for standard input".into())),
+        },
+        Some(output) => Ok(output.clone()),
+        None if files::is_standard_stream(input) => Ok(files::STANDARD_STREAM.into()),
+        None => Ok(from_input()),
+    }
+}
+
+fn report(input: &Path, output: &Path, before: usize, picture: &Picture, encoded: &Encoded) {
+    let after = encoded.bytes.len();
+    eprintln!(
+        "{} -> {}: {before} -> {after} bytes, {:.3} bpp, {:.2} dB",
+        input.display(),
+        output.display(),
+        after as f64 * 8.0 / picture.pixels() as f64,
+        encoded.distortion.psnr(),
+    );
+}

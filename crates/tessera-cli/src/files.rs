@@ -1,0 +1,140 @@
+//! Files and standard streams: reading whole inputs, writing outputs that are never half there.
+
+use crate::exit::Usage;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The name that stands for standard input or output.
+pub(crate) const STANDARD_STREAM: &str = "-";
+
+/// Prefix of temporary files beside their targets, so that leftovers of a killed run are known.
+const TEMPORARY_PREFIX: &str = ".tessera-";
+
+/// True for `-`.
+pub(crate) fn is_standard_stream(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_STREAM
+}
+
+/// Reads a whole file, or standard input for `-`.
+pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
+    if is_standard_stream(path) {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    if path.is_dir() {
+        bail!(Usage(format!("{} is a folder, not a file", path.display())));
+    }
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Refuses an output that exists, before any work is done for it.
+pub(crate) fn check_output(path: &Path, force: bool) -> Result<()> {
+    if path.is_dir() {
+        bail!(Usage(format!("{} is a folder", path.display())));
+    }
+    if !force && !is_standard_stream(path) && is_plain_or_missing(path) && path.exists() {
+        bail!(exists(path));
+    }
+    Ok(())
+}
+
+/// Writes `bytes` to `path`, or to standard output for `-`.
+///
+/// A file is written under a temporary name in the same folder, flushed to disk and then renamed,
+/// so that whoever looks sees the old state or the whole new file, even after a crash.
+pub(crate) fn write_output(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    if is_standard_stream(path) {
+        let mut out = std::io::stdout().lock();
+        return out
+            .write_all(bytes)
+            .and_then(|()| out.flush())
+            .context("cannot write to standard output");
+    }
+    if !is_plain_or_missing(path) {
+        // Devices and pipes cannot be replaced by renaming.
+        return fs::write(path, bytes).with_context(failed);
+    }
+    let target = resolve_link(path);
+    let mut temporary = temporary_beside(&target).with_context(failed)?;
+    temporary.write_all(bytes).with_context(failed)?;
+    temporary.as_file().sync_all().with_context(failed)?;
+    let persisted = if force {
+        temporary.persist(&target)
+    } else {
+        temporary.persist_noclobber(&target)
+    };
+    match persisted {
+        Ok(_) => Ok(()),
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+            bail!(exists(path))
+        }
+        Err(error) => Err(error.error).with_context(failed),
+    }
+}
+
+fn exists(path: &Path) -> Usage {
+    Usage(format!(
+        "{} exists already; use --force to replace it",
+        path.display()
+    ))
+}
+
+fn is_plain_or_missing(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
+}
+
+/// A link to a file is written through, not replaced.
+fn resolve_link(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn temporary_beside(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY_PREFIX).suffix(".tmp");
+    #[cfg(unix)]
+    {
+        // The usual rights of a new file; the umask takes away what the user wants.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_replaced_only_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        write_output(&path, b"one", false).unwrap();
+        assert!(check_output(&path, false).is_err());
+        assert!(write_output(&path, b"two", false).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        write_output(&path, b"two", true).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_output(&link, b"new", true).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+    }
+}

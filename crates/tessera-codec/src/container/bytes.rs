@@ -1,0 +1,123 @@
+//! Byte-level reading and writing: fixed fields and variable-length integers.
+
+use crate::error::FormatError;
+
+/// Bytes a variable-length integer may take: enough for 64 bits.
+const MAX_VARINT_BYTES: usize = 10;
+
+/// A cursor over a file that knows what it is reading, for error messages.
+#[derive(Debug, Clone)]
+pub(crate) struct ByteReader<'a> {
+    data: &'a [u8],
+    position: usize,
+    part: &'static str,
+}
+
+impl<'a> ByteReader<'a> {
+    /// Starts at `position` of `data`; `part` names the structure in errors.
+    pub(crate) fn new(data: &'a [u8], position: usize, part: &'static str) -> Self {
+        Self {
+            data,
+            position: position.min(data.len()),
+            part,
+        }
+    }
+
+    /// Offset from the start of the file.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Bytes not read yet.
+    pub(crate) fn remaining(&self) -> usize {
+        self.data.len() - self.position
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, FormatError> {
+        Ok(self.take(1)?[0])
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
+    }
+
+    /// The next `len` bytes.
+    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
+        if len > self.remaining() {
+            return Err(FormatError::Truncated {
+                part: self.part,
+                offset: self.data.len(),
+            });
+        }
+        let bytes = &self.data[self.position..][..len];
+        self.position += len;
+        Ok(bytes)
+    }
+
+    /// A length that must be followed by that many bytes.
+    pub(crate) fn length(&mut self) -> Result<usize, FormatError> {
+        let value = self.varint()?;
+        usize::try_from(value).map_err(|_| FormatError::invalid(self.part, "a length is too large"))
+    }
+
+    /// Little-endian base 128; only the shortest form of a number is valid.
+    pub(crate) fn varint(&mut self) -> Result<u64, FormatError> {
+        let mut value = 0u64;
+        for index in 0..MAX_VARINT_BYTES {
+            let byte = self.u8()?;
+            let bits = u64::from(byte & 0x7F);
+            if index == MAX_VARINT_BYTES - 1 && bits > 1 {
+                break;
+            }
+            value |= bits << (7 * index);
+            if byte & 0x80 == 0 {
+                if byte == 0 && index > 0 {
+                    let reason = "a number is not in its shortest form";
+                    return Err(FormatError::invalid(self.part, reason));
+                }
+                return Ok(value);
+            }
+        }
+        Err(FormatError::invalid(self.part, "a number is too large"))
+    }
+}
+
+/// Appends `value` as little-endian base 128.
+#[cfg(feature = "encoder")]
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(all(test, feature = "encoder"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_round_trip_at_every_length() {
+        for shift in 0..64 {
+            for value in [(1u64 << shift) - 1, 1 << shift, u64::MAX >> shift] {
+                let mut bytes = Vec::new();
+                put_varint(&mut bytes, value);
+                let mut reader = ByteReader::new(&bytes, 0, "test");
+                assert_eq!(reader.varint(), Ok(value));
+                assert_eq!(reader.remaining(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn long_forms_and_overflows_are_refused() {
+        for bytes in [&[0x80, 0x00][..], &[0xFF; 10], &[0x80; 11]] {
+            let error = ByteReader::new(bytes, 0, "test").varint().unwrap_err();
+            assert!(matches!(error, FormatError::Invalid { .. }));
+        }
+        let cut = ByteReader::new(&[0x80], 0, "test").varint();
+        assert!(matches!(cut, Err(FormatError::Truncated { offset: 1, .. })));
+    }
+}

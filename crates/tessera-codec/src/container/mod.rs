@@ -1,0 +1,170 @@
+//! The file: header, metadata, tile table, tiles (`spec/container.md`).
+//!
+//! [`Container::parse`] reads header and table and checks that they fit each other and the
+//! length of the file; metadata and tiles are verified when they are asked for, so that damage
+//! in one place does not hide what is intact elsewhere.
+
+mod bytes;
+mod check;
+mod header;
+mod metadata;
+mod tiles;
+mod work;
+
+pub use check::Integrity;
+pub use header::{Header, MAGIC, MAX_SIDE, VERSION};
+pub use tiles::TilePayload;
+pub use work::{WorkBound, tile_work};
+
+use crate::error::{Error, FormatError, Result};
+use crate::limits::{self, Limits};
+use crate::metadata::Metadata;
+use crate::tile_grid::TileGrid;
+use std::ops::Range;
+
+/// A file taken apart but not decoded.
+#[derive(Debug, Clone)]
+pub struct Container<'a> {
+    file: &'a [u8],
+    header: Header,
+    header_len: usize,
+    /// Where each tile should lie; the last ones may be beyond the end of a truncated file.
+    tiles: Vec<Range<usize>>,
+    limits: Limits,
+    integrity: Integrity,
+}
+
+impl<'a> Container<'a> {
+    /// Reads header and tile table.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when either is damaged, [`Error::Limits`] when the picture is larger
+    /// than allowed. A file that is cut off after the table is accepted here.
+    pub fn parse(file: &'a [u8], limits: &Limits, integrity: Integrity) -> Result<Self> {
+        let (header, header_len) = Header::read(file, integrity)?;
+        check_limits(&header, limits)?;
+        let start = header_len
+            .checked_add(header.metadata_len)
+            .filter(|&start| start <= file.len())
+            .ok_or(FormatError::Truncated {
+                part: "the metadata",
+                offset: file.len(),
+            })?;
+        let tiles = tiles::read_table(file, header_len, start, header.grid(), integrity)?;
+        Ok(Self {
+            file,
+            header,
+            header_len,
+            tiles,
+            limits: *limits,
+            integrity,
+        })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The tiles of the picture.
+    pub fn grid(&self) -> TileGrid {
+        self.header.grid()
+    }
+
+    /// Reads the metadata.
+    ///
+    /// # Errors
+    /// [`Error::Format`] or [`Error::Limits`]; the picture may still be intact.
+    pub fn metadata(&self) -> Result<Metadata> {
+        let section = &self.file[self.header_len..][..self.header.metadata_len];
+        metadata::read(section, &self.limits, self.integrity)
+    }
+
+    /// The verified payload of a tile.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when the tile is cut off or damaged.
+    pub fn tile(&self, index: usize) -> Result<TilePayload<'a>> {
+        let payload = tiles::read_tile(
+            self.file,
+            self.header_len,
+            index,
+            self.tiles[index].clone(),
+            self.header.format.alpha,
+            self.integrity,
+        );
+        payload.map_err(|error| self.tile_error(index, error.into()))
+    }
+
+    /// Says in which tile a format error happened.
+    pub(crate) fn tile_error(&self, index: usize, error: Error) -> Error {
+        match error {
+            Error::Format(source) => Error::Format(FormatError::Tile {
+                index,
+                rect: self.grid().rect(index),
+                source: Box::new(source),
+            }),
+            other => other,
+        }
+    }
+
+    /// Compares the checksums of all tiles, so that damage is found before time is spent.
+    ///
+    /// # Errors
+    /// [`Error::Format`] naming the first damage.
+    pub fn check(&self) -> Result<()> {
+        self.check_end()?;
+        (0..self.tiles.len()).try_for_each(|index| self.tile(index).map(drop))
+    }
+
+    /// Bytes of a tile in the file, its checksum included.
+    pub fn tile_len(&self, index: usize) -> usize {
+        self.tiles[index].len()
+    }
+
+    /// Refuses files that are cut off or go on after the last tile.
+    ///
+    /// # Errors
+    /// [`Error::Format`] saying which of the two it is.
+    pub fn check_end(&self) -> Result<()> {
+        let end = self.tiles.last().map_or(0, |tile| tile.end);
+        if end > self.file.len() {
+            let offset = self.file.len();
+            let part = "the tiles";
+            return Err(FormatError::Truncated { part, offset }.into());
+        }
+        if end < self.file.len() {
+            let reason = "unknown data after the last tile";
+            return Err(FormatError::invalid("the file", reason).into());
+        }
+        Ok(())
+    }
+}
+
+fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
+    let pixels = u64::from(header.width) * u64::from(header.height);
+    limits::check("pixels", pixels, limits.pixels)?;
+    limits::check(
+        "pixels per tile",
+        header.grid().largest(),
+        limits.tile_pixels,
+    )?;
+    limits::check("units of decode work", header.work(), limits.work)?;
+    Ok(())
+}
+
+/// Puts a file together. `tiles` are the payloads in raster order.
+#[cfg(feature = "encoder")]
+pub fn write(mut header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8> {
+    debug_assert_eq!(tiles.len(), header.grid().count());
+    let section = metadata::write(metadata);
+    header.metadata_len = section.len();
+    let mut file = header.write();
+    let header_len = file.len();
+    file.extend(section);
+    tiles::write(&mut file, header_len, tiles);
+    file
+}
+
+#[cfg(feature = "encoder")]
+pub use tiles::TileData;

@@ -1,0 +1,301 @@
+//! From a file to a picture.
+
+use crate::container::{Container, Header, Integrity, TilePayload, tile_work};
+use crate::error::{DictionaryError, Error, FormatError, Result};
+use crate::limits::{self, Limits};
+use crate::picture::{Colour, Picture, Samples};
+use crate::pixels::{self, TilePlanes};
+use crate::threads;
+use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
+use crate::tile_grid::Rect;
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+use tessera_dict::{DictId, Dictionary};
+
+/// Decodes a file with the built-in dictionary and the default limits.
+///
+/// ```
+/// # fn main() -> Result<(), tessera_codec::Error> {
+/// # let picture = tessera_codec::Picture::gray8(4, 4, vec![128; 16])?;
+/// # let file = tessera_codec::encode(&picture, tessera_codec::Quality::default())?;
+/// let picture = tessera_codec::decode(&file)?;
+/// println!("{} x {} pixels", picture.width(), picture.height());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// See [`Decoder::decode`].
+pub fn decode(file: &[u8]) -> Result<Picture> {
+    Decoder::new().decode(file)
+}
+
+/// A decoder and its settings.
+///
+/// ```
+/// # fn main() -> Result<(), tessera_codec::Error> {
+/// use tessera_codec::{Decoder, Limits};
+/// # let picture = tessera_codec::Picture::gray8(4, 4, vec![128; 16])?;
+/// # let file = tessera_codec::encode(&picture, tessera_codec::Quality::default())?;
+/// let limits = Limits { pixels: 50_000_000, ..Limits::default() };
+/// let picture = Decoder::new().limits(limits).threads(2).decode(&file)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Decoder {
+    limits: Limits,
+    threads: usize,
+    integrity: Integrity,
+    dictionaries: Vec<Arc<Dictionary>>,
+}
+
+/// What could be saved of a damaged file.
+#[derive(Debug)]
+pub struct Partial {
+    /// The picture; damaged tiles are mid-gray.
+    pub picture: Picture,
+    /// The tiles that are missing, and why.
+    pub damaged: Vec<(Rect, Error)>,
+    /// Why there is no metadata, when it is damaged.
+    pub metadata_error: Option<Error>,
+}
+
+impl Decoder {
+    /// Default limits, all cores, only the built-in dictionary.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What a file may cost.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How many threads decode tiles; zero means one per core. Results do not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Whether checksums are compared.
+    #[must_use]
+    pub fn integrity(mut self, integrity: Integrity) -> Self {
+        self.integrity = integrity;
+        self
+    }
+
+    /// Offers a dictionary beside the built-in one; may be called several times.
+    #[must_use]
+    pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
+        self.dictionaries.push(dictionary);
+        self
+    }
+
+    /// Reads header and tile table without decoding.
+    ///
+    /// # Errors
+    /// [`Error::Format`] and [`Error::Limits`].
+    pub fn open<'a>(&self, file: &'a [u8]) -> Result<Container<'a>> {
+        Container::parse(file, &self.limits, self.integrity)
+    }
+
+    /// Decodes a whole file.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when anything at all is damaged, [`Error::Dictionary`] when its
+    /// dictionary was not offered, [`Error::Limits`] when it would cost too much.
+    pub fn decode(&self, file: &[u8]) -> Result<Picture> {
+        let container = self.open(file)?;
+        container.check()?;
+        let metadata = container.metadata()?;
+        let window = whole(&container);
+        let mut decoded = self.decode_window(&container, window)?;
+        if !decoded.damaged.is_empty() {
+            return Err(decoded.damaged.swap_remove(0).1);
+        }
+        decoded.picture.metadata = metadata;
+        Ok(decoded.picture)
+    }
+
+    /// Decodes only the tiles that `region` touches and returns exactly that part.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when the region is empty or leaves the picture, else as for
+    /// [`Decoder::decode`].
+    pub fn decode_region(&self, file: &[u8], region: Rect) -> Result<Picture> {
+        let container = self.open(file)?;
+        if region.area() == 0 || whole(&container).intersection(&region) != Some(region) {
+            let picture = whole(&container);
+            return Err(Error::Parameter(format!(
+                "the region {region} is not inside the picture ({picture})"
+            )));
+        }
+        let mut decoded = self.decode_window(&container, region)?;
+        if !decoded.damaged.is_empty() {
+            return Err(decoded.damaged.swap_remove(0).1);
+        }
+        decoded.picture.metadata = container.metadata()?;
+        Ok(decoded.picture)
+    }
+
+    /// Decodes what is intact of a damaged file.
+    ///
+    /// # Errors
+    /// As for [`Decoder::decode`] when header, tile table or dictionary cannot be used; damage
+    /// in tiles and metadata is reported in the result.
+    pub fn decode_partial(&self, file: &[u8]) -> Result<Partial> {
+        let container = self.open(file)?;
+        let window = whole(&container);
+        let mut partial = self.decode_window(&container, window)?;
+        match container.metadata() {
+            Ok(metadata) => partial.picture.metadata = metadata,
+            Err(error) => partial.metadata_error = Some(error),
+        }
+        Ok(partial)
+    }
+
+    /// Decodes the tiles that touch `window`, in parallel, into a picture of its size.
+    fn decode_window(&self, container: &Container<'_>, window: Rect) -> Result<Partial> {
+        let header = container.header();
+        let dictionary = self.find_dictionary(header.dictionary)?;
+        let threads = self.plan_threads(container, window)?;
+        let mid_gray = header.format.depth.max_value() / 2 + 1;
+        let canvas = Picture::filled(window.width, window.height, header.format, mid_gray)?;
+        let canvas = Mutex::new(canvas);
+        let tiles: Vec<usize> = container.grid().touching(window).collect();
+        let decode_one = |&index: &usize| {
+            let rect = container.grid().rect(index);
+            match decode_samples(container, index, dictionary) {
+                Ok(samples) => {
+                    let mut canvas = canvas.lock().unwrap_or_else(PoisonError::into_inner);
+                    pixels::paste(&mut canvas, window, rect, &samples);
+                    None
+                }
+                Err(error) => Some((rect, error)),
+            }
+        };
+        let damaged = threads::run(threads, || {
+            tiles.par_iter().filter_map(decode_one).collect()
+        })?;
+        Ok(Partial {
+            picture: canvas.into_inner().unwrap_or_else(PoisonError::into_inner),
+            damaged,
+            metadata_error: None,
+        })
+    }
+
+    /// Checks that picture and tiles in work fit in the allowed memory, and takes fewer threads
+    /// when not all of them could hold a tile.
+    fn plan_threads(&self, container: &Container<'_>, window: Rect) -> Result<usize> {
+        let header = container.header();
+        let channels = header.format.channels() as u64;
+        let sample_bytes = channels * header.format.bytes_per_sample() as u64;
+        let canvas = window.area().saturating_mul(sample_bytes);
+        let largest = container.grid().largest();
+        let tile = largest.saturating_mul(channels * WORKING_BYTES_PER_SAMPLE);
+        let needed = canvas.saturating_add(tile);
+        limits::check("bytes of memory", needed, self.limits.memory)?;
+        let tiles_that_fit = (self.limits.memory - canvas) / tile;
+        let threads = threads::count(self.threads) as u64;
+        Ok(threads.min(tiles_that_fit) as usize)
+    }
+
+    fn find_dictionary(&self, needed: DictId) -> Result<&Dictionary, DictionaryError> {
+        let builtin = Dictionary::builtin();
+        if needed == builtin.id() {
+            return Ok(builtin);
+        }
+        if let Some(found) = self.dictionaries.iter().find(|dict| dict.id() == needed) {
+            return Ok(found);
+        }
+        Err(match self.dictionaries.as_slice() {
+            [given] => DictionaryError::Mismatch {
+                needed,
+                given: given.id(),
+            },
+            _ => DictionaryError::Missing { id: needed },
+        })
+    }
+}
+
+/// Memory a tile takes while it is decoded, per sample: its plane, the tile coder's working
+/// copies of it and the interleaved result.
+const WORKING_BYTES_PER_SAMPLE: u64 = 12;
+
+fn whole(container: &Container<'_>) -> Rect {
+    Rect {
+        x: 0,
+        y: 0,
+        width: container.header().width,
+        height: container.header().height,
+    }
+}
+
+/// Decodes one tile to interleaved samples.
+fn decode_samples(
+    container: &Container<'_>,
+    index: usize,
+    dictionary: &Dictionary,
+) -> Result<Samples> {
+    let header = container.header();
+    let rect = container.grid().rect(index);
+    let payload = container.tile(index)?;
+    let config = TileConfig {
+        width: rect.width,
+        height: rect.height,
+        layout: layout(header.format.colour),
+        quantiser: header.quantiser,
+        chroma_offset: header.chroma_offset,
+    };
+    check_work(header, &config, &payload)?;
+    let decode_planes = |data: &[u8], config: &TileConfig| {
+        decode_tile(data, config, dictionary).map_err(|Exhausted| {
+            let reason = "the coded data ends too early";
+            container.tile_error(index, FormatError::invalid("the tile data", reason).into())
+        })
+    };
+    let colour = decode_planes(payload.colour, &config)?;
+    let alpha = match (payload.alpha, header.alpha_quantiser) {
+        (Some(data), Some(quantiser)) => {
+            decode_planes(data, &alpha_config(&config, quantiser))?.pop()
+        }
+        _ => None,
+    };
+    let planes = TilePlanes { colour, alpha };
+    Ok(pixels::to_samples(&planes, header.format))
+}
+
+/// Holds a tile to the work the header stated.
+fn check_work(header: &Header, config: &TileConfig, payload: &TilePayload<'_>) -> Result<()> {
+    let area = u64::from(config.width) * u64::from(config.height);
+    let alpha = payload.alpha.map_or(0, |data| tile_work(area, data.len()));
+    let colour = tile_work(area * config.layout.planes() as u64, payload.colour.len());
+    limits::check(
+        "units of decode work in a tile",
+        colour.saturating_add(alpha),
+        header.tile_work.units(),
+    )?;
+    Ok(())
+}
+
+/// The planes a tile of this colour has.
+pub(crate) fn layout(colour: Colour) -> PlaneLayout {
+    match colour {
+        Colour::Gray => PlaneLayout::Gray,
+        Colour::Rgb => PlaneLayout::Ycbcr444,
+    }
+}
+
+/// Alpha is coded like a gray tile with a quantiser of its own.
+pub(crate) fn alpha_config(colour: &TileConfig, quantiser: u8) -> TileConfig {
+    TileConfig {
+        layout: PlaneLayout::Gray,
+        quantiser,
+        chroma_offset: 0,
+        ..*colour
+    }
+}

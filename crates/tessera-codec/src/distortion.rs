@@ -1,0 +1,147 @@
+//! How far a decoded picture is from its original, and whether two decodes are the same.
+
+use crate::picture::{Picture, PixelFormat, Samples};
+use crate::tile_grid::Rect;
+use std::iter::Sum;
+
+/// Squared error over the colour samples (alpha does not count).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distortion {
+    squared_error: u128,
+    samples: u64,
+    peak: u16,
+}
+
+impl Distortion {
+    /// Compares a tile, given as decoded samples in `format`, with its place in the original.
+    /// The original may have an alpha channel that the decoded tile lacks.
+    pub(crate) fn of_tile(
+        original: &Picture,
+        rect: Rect,
+        decoded: &Samples,
+        format: PixelFormat,
+    ) -> Self {
+        let colours = format.colour_channels();
+        let (stride, step) = (original.format().channels(), format.channels());
+        let mut squared_error = 0u128;
+        for y in 0..rect.height as usize {
+            let row = (rect.y as usize + y) * original.width() as usize + rect.x as usize;
+            let mut row_error = 0u64;
+            for x in 0..rect.width as usize {
+                let (from, to) = ((row + x) * stride, (y * rect.width as usize + x) * step);
+                for channel in 0..colours {
+                    let value = original.samples().get(from + channel);
+                    let difference = value.abs_diff(decoded.get(to + channel));
+                    row_error += u64::from(difference) * u64::from(difference);
+                }
+            }
+            squared_error += u128::from(row_error);
+        }
+        Self {
+            squared_error,
+            samples: rect.area() * colours as u64,
+            peak: format.depth.max_value(),
+        }
+    }
+
+    /// Peak signal to noise ratio in decibels over all colour samples; infinite when identical.
+    pub fn psnr(&self) -> f64 {
+        let mean = self.squared_error as f64 / self.samples.max(1) as f64;
+        10.0 * (f64::from(self.peak).powi(2) / mean).log10()
+    }
+}
+
+impl Sum for Distortion {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        let nothing = Self {
+            squared_error: 0,
+            samples: 0,
+            peak: 0,
+        };
+        parts.fold(nothing, |total, part| Self {
+            squared_error: total.squared_error + part.squared_error,
+            samples: total.samples + part.samples,
+            peak: part.peak,
+        })
+    }
+}
+
+/// A sum over the pixels of a picture that changes with any of them; parts add up in any order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Of a decoded picture.
+    pub fn of(picture: &Picture) -> Self {
+        let whole = Rect {
+            x: 0,
+            y: 0,
+            width: picture.width(),
+            height: picture.height(),
+        };
+        Self::of_tile(whole, picture.samples())
+    }
+
+    /// Of the part of a picture that lies at `rect`.
+    pub(crate) fn of_tile(rect: Rect, samples: &Samples) -> Self {
+        let per_row = samples.len() / rect.height as usize;
+        let left = rect.x as usize * (per_row / rect.width as usize);
+        let key = |index: usize| {
+            let y = (rect.y as usize + index / per_row) as u64;
+            let along = (left + index % per_row) as u64;
+            (y << 34) | (along << 16) | u64::from(samples.get(index))
+        };
+        let sum = (0..samples.len()).fold(0, |sum: u64, index| sum.wrapping_add(mix(key(index))));
+        Self(sum)
+    }
+}
+
+impl Sum for Fingerprint {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        Self(parts.fold(0, |total, part| total.wrapping_add(part.0)))
+    }
+}
+
+/// A bijection of 64 bits in which every input bit reaches every output bit.
+fn mix(mut value: u64) -> u64 {
+    value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEFT: Rect = Rect {
+        x: 0,
+        y: 0,
+        width: 1,
+        height: 2,
+    };
+    const RIGHT: Rect = Rect { x: 1, ..LEFT };
+
+    #[test]
+    fn fingerprint_adds_up_over_tiles_and_sees_places() {
+        let picture = Picture::gray8(2, 2, vec![1, 2, 3, 4]).unwrap();
+        let left = Fingerprint::of_tile(LEFT, &Samples::U8(vec![1, 3]));
+        let right = Fingerprint::of_tile(RIGHT, &Samples::U8(vec![2, 4]));
+        assert_eq!(Fingerprint::of(&picture), [left, right].into_iter().sum());
+        let swapped = Picture::gray8(2, 2, vec![2, 1, 3, 4]).unwrap();
+        assert_ne!(Fingerprint::of(&picture), Fingerprint::of(&swapped));
+    }
+
+    #[test]
+    fn psnr_of_known_errors() {
+        let picture = Picture::gray8(2, 2, vec![10; 4]).unwrap();
+        let format = PixelFormat::GRAY8;
+        let off_by_one = Samples::U8(vec![11, 9]);
+        let exact = Samples::U8(vec![10, 10]);
+        let left = Distortion::of_tile(&picture, LEFT, &off_by_one, format);
+        let right = Distortion::of_tile(&picture, RIGHT, &exact, format);
+        assert!((left.psnr() - 48.1308).abs() < 1e-3);
+        assert!(right.psnr().is_infinite());
+        let both: Distortion = [left, right].into_iter().sum();
+        assert!((both.psnr() - 51.1411).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,139 @@
+//! Errors, sorted by who can do something about them.
+
+use crate::tile_grid::Rect;
+use tessera_dict::DictId;
+use thiserror::Error;
+
+/// Everything that can go wrong, by the party at fault.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Reading or writing failed below the codec.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The file is not what it claims to be.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The caller asked for something impossible.
+    #[error("{0}")]
+    Parameter(String),
+    /// The dictionary a file needs is not at hand.
+    #[error(transparent)]
+    Dictionary(#[from] DictionaryError),
+    /// The file asks for more than the receiver allows.
+    #[error(transparent)]
+    Limits(#[from] LimitError),
+}
+
+/// A file that cannot be decoded, and where it went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The first bytes are not Tessera's.
+    #[error("not a Tessera picture (it does not start with the bytes D4 53)")]
+    NotTessera,
+    /// A version this program does not know.
+    #[error("this picture uses format version {0}, newer than this program; update tessera")]
+    UnsupportedVersion(u8),
+    /// The data ends too early.
+    #[error("the file ends inside {part} (at byte {offset}); it is truncated, fetch it again")]
+    Truncated {
+        /// What was being read.
+        part: &'static str,
+        /// Where the data ended, counted from the start of the file.
+        offset: usize,
+    },
+    /// A checksum does not match.
+    #[error("the checksum of {part} does not match; the file is damaged, fetch it again")]
+    Damaged {
+        /// What the checksum covers.
+        part: &'static str,
+    },
+    /// A value that the format forbids or reserves.
+    #[error("{part}: {reason}; the file is damaged or from a newer encoder")]
+    Invalid {
+        /// The structure or field.
+        part: &'static str,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// One tile is damaged; the others may be intact.
+    #[error(
+        "tile {index} ({rect}) cannot be decoded: {source}; a partial decode (--partial) still \
+         gives the intact tiles"
+    )]
+    Tile {
+        /// Number of the tile in raster order.
+        index: usize,
+        /// The pixels it covers.
+        rect: Rect,
+        /// What is wrong inside.
+        source: Box<FormatError>,
+    },
+}
+
+impl FormatError {
+    /// Short form for the many checks of the readers.
+    pub(crate) fn invalid(part: &'static str, reason: &'static str) -> Self {
+        Self::Invalid { part, reason }
+    }
+}
+
+/// Why the dictionary of a file cannot be used: four cases, four remedies.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DictionaryError {
+    /// Nobody has it.
+    #[error(
+        "this picture needs the dictionary {id}, which is not here; pass it with --dict FILE or \
+         put it in a folder named by TESSERA_DICT_PATH"
+    )]
+    Missing {
+        /// Its identity.
+        id: DictId,
+    },
+    /// Another one was given.
+    #[error(
+        "this picture needs the dictionary {needed}, but the one given is {given}; pass the one \
+         it was encoded with"
+    )]
+    Mismatch {
+        /// What the file asks for.
+        needed: DictId,
+        /// What was offered.
+        given: DictId,
+    },
+    /// The dictionary file itself is damaged.
+    #[error("the dictionary cannot be read ({0}); get a fresh copy of the dictionary file")]
+    Corrupt(#[source] tessera_dict::Error),
+    /// The dictionary file is from a newer program.
+    #[error("the dictionary has format version {0}, newer than this program; update tessera")]
+    UnsupportedVersion(u8),
+}
+
+impl From<tessera_dict::Error> for DictionaryError {
+    fn from(error: tessera_dict::Error) -> Self {
+        match error {
+            tessera_dict::Error::UnsupportedVersion(version) => Self::UnsupportedVersion(version),
+            other => Self::Corrupt(other),
+        }
+    }
+}
+
+/// A resource the file wants more of than [`Limits`](crate::Limits) allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "decoding needs {needed} {resource}, above the limit of {allowed}; raise the limit if you \
+     trust the file"
+)]
+pub struct LimitError {
+    /// What is limited, in plural ("pixels").
+    pub resource: &'static str,
+    /// How much the file asks for.
+    pub needed: u64,
+    /// How much it may have.
+    pub allowed: u64,
+}
+
+/// Shorthand of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

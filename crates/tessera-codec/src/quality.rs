@@ -1,0 +1,116 @@
+//! The dials: what people turn, and what the tile coder gets.
+//!
+//! The tile coder quantises with the step `2^(index / 8)` in sixteenths of an 8-bit level, so
+//! eight indices double the step and index 32 is one level.
+
+use crate::error::{Error, Result};
+
+/// The coarsest quantiser.
+pub const MAX_QUANTISER: u8 = 127;
+
+/// Points of the quality scale as (quality, quantiser index), joined by straight lines.
+///
+/// Falling in the index, so that quality is monotone in size and in fidelity.
+const SCALE: [(u8, u8); 6] = [(0, 88), (25, 80), (50, 70), (75, 59), (90, 46), (100, 32)];
+
+/// Quality from 0 (smallest) to 100 (almost indistinguishable).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quality(u8);
+
+impl Quality {
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] above 100.
+    pub fn new(value: u8) -> Result<Self> {
+        if value > 100 {
+            let message = format!("quality is a number from 0 to 100, not {value}");
+            return Err(Error::Parameter(message));
+        }
+        Ok(Self(value))
+    }
+
+    /// The number on the scale.
+    pub fn value(self) -> u8 {
+        self.0
+    }
+
+    /// The quantiser index of the colour planes.
+    pub fn quantiser(self) -> u8 {
+        let q = u32::from(self.0);
+        let upper = SCALE.partition_point(|&(point, _)| point < self.0).max(1);
+        let ((q0, i0), (q1, i1)) = (SCALE[upper - 1], SCALE[upper]);
+        let (q0, i0) = (u32::from(q0), u32::from(i0));
+        let (span, drop) = (u32::from(q1) - q0, i0 - u32::from(i1));
+        (i0 - ((q - q0) * drop + span / 2) / span) as u8
+    }
+}
+
+impl Default for Quality {
+    /// About as good as a JPEG of quality 85.
+    fn default() -> Self {
+        Self(75)
+    }
+}
+
+/// How many indices the chroma planes are quantised coarser (positive) or finer than luma.
+#[cfg(feature = "encoder")]
+pub(crate) const CHROMA_OFFSET: i8 = 0;
+
+/// The quantiser of the alpha plane: a quarter of the step of the colour planes, because edges
+/// of transparency are seen against any background.
+#[cfg(feature = "encoder")]
+pub(crate) fn alpha_quantiser(quantiser: u8) -> u8 {
+    quantiser.saturating_sub(16)
+}
+
+/// How hard the encoder searches, from 1 (fast) to 9 (smallest files).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Effort(u8);
+
+impl Effort {
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] outside 1..=9.
+    pub fn new(value: u8) -> Result<Self> {
+        if !(1..=9).contains(&value) {
+            let message = format!("effort is a number from 1 to 9, not {value}");
+            return Err(Error::Parameter(message));
+        }
+        Ok(Self(value))
+    }
+
+    /// The number on the scale.
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scale_hits_its_points_and_never_rises() {
+        for (q, index) in SCALE {
+            assert_eq!(Quality(q).quantiser(), index);
+        }
+        for q in 1..=100 {
+            assert!(Quality(q).quantiser() <= Quality(q - 1).quantiser());
+        }
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        assert!(Quality::new(101).is_err());
+        assert!(Effort::new(0).is_err());
+        assert!(Effort::new(10).is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! What names a dictionary, and the dictionaries every program carries.
+
+use crate::{Dictionary, format};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// What names a dictionary inside a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DictId {
+    /// One of the dictionaries every decoder carries; 0 is the untrained one.
+    Builtin(u8),
+    /// Any other, by the 128-bit hash of its content.
+    Hash([u8; 16]),
+}
+
+impl DictId {
+    /// The identity of a dictionary file: the first 128 bits of its BLAKE3 hash.
+    pub fn of(file: &[u8]) -> Self {
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&blake3::hash(file).as_bytes()[..16]);
+        Self::Hash(hash)
+    }
+}
+
+impl fmt::Display for DictId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin(number) => write!(f, "builtin:{number}"),
+            Self::Hash(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
+    }
+}
+
+/// Number of the default dictionary.
+pub(crate) const DEFAULT: u8 = 1;
+static DEFAULT_FILE: &[u8] = include_bytes!("../../../fixtures/default.tsd");
+
+impl Dictionary {
+    /// The default dictionary, which every program carries.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: OnceLock<Dictionary> = OnceLock::new();
+        BUILTIN.get_or_init(|| {
+            let content = format::read(DEFAULT_FILE).expect("the built-in dictionary is valid");
+            Self {
+                identity: DictId::Builtin(DEFAULT),
+                ..content
+            }
+        })
+    }
+
+    /// The name by which files refer to this dictionary.
+    pub fn id(&self) -> DictId {
+        self.identity
+    }
+}

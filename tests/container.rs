@@ -1,0 +1,356 @@
+//! The container around the tile coder: round trips, damage, limits, dictionaries.
+
+use std::sync::Arc;
+use tessera_codec::container::{self, Header, TileData, WorkBound};
+use tessera_codec::{
+    BitDepth, Decoder, DictionaryError, Effort, Encoded, Encoder, Error, Fingerprint, FormatError,
+    Integrity, Limits, Metadata, Picture, PixelFormat, Rect, Samples, Target, decode,
+};
+use tessera_dict::{DictId, Dictionary};
+use tessera_workspace::{formats, synthetic_picture};
+
+/// Bytes of a file that are not payload, at most, with the built-in dictionary.
+const FIXED_COST: usize = 24;
+
+/// Additional bytes that name a learned dictionary.
+const IDENTITY_COST: usize = 16;
+
+fn encoder(quantiser: u8) -> Encoder {
+    Encoder::new()
+        .target(Target::Quantiser(quantiser))
+        .effort(Effort::new(1).unwrap())
+}
+
+fn encode(picture: &Picture, quantiser: u8) -> Encoded {
+    encoder(quantiser).encode(picture).unwrap()
+}
+
+/// Four tiles, alpha and metadata: every structure of the format in one small file.
+fn rich_file() -> Vec<u8> {
+    let format = PixelFormat {
+        alpha: true,
+        ..PixelFormat::RGB8
+    };
+    let mut picture = synthetic_picture(80, 70, format);
+    picture.metadata = Metadata {
+        icc: Some(vec![7; 40]),
+        exif: Some(b"exif".to_vec()),
+        xmp: None,
+    };
+    encoder(70).tile_log2(6).encode(&picture).unwrap().bytes
+}
+
+/// The plain case: one tile, gray, nothing optional.
+fn plain_file() -> Vec<u8> {
+    encode(&synthetic_picture(9, 7, PixelFormat::GRAY8), 50).bytes
+}
+
+fn header(width: u32, height: u32, tile_log2: u8, dictionary: DictId) -> Header {
+    Header {
+        format: PixelFormat::GRAY8,
+        dictionary,
+        width,
+        height,
+        tile_log2,
+        quantiser: 60,
+        chroma_offset: 0,
+        alpha_quantiser: None,
+        tile_work: WorkBound::at_least(1 << 30),
+        metadata_len: 0,
+    }
+}
+
+#[test]
+fn every_format_and_odd_size_round_trips() {
+    for (width, height) in [(1, 1), (1, 9), (13, 1), (17, 11), (65, 3)] {
+        for format in BitDepth::ALL.into_iter().flat_map(formats) {
+            let picture = synthetic_picture(width, height, format);
+            let encoded = encode(&picture, 16);
+            let decoded = decode(&encoded.bytes).unwrap();
+            assert_eq!(decoded.format(), format);
+            assert_eq!((decoded.width(), decoded.height()), (width, height));
+            assert_eq!(Fingerprint::of(&decoded), encoded.fingerprint);
+            let psnr = encoded.distortion.psnr();
+            assert!(psnr > 45.0, "{width}x{height} {format:?}: {psnr}");
+        }
+    }
+}
+
+#[test]
+fn fixed_cost_is_small() {
+    for format in [PixelFormat::GRAY8, PixelFormat::RGB8] {
+        let file = encode(&synthetic_picture(200, 150, format), 80).bytes;
+        let container = Decoder::new().open(&file).unwrap();
+        let payload = container.tile(0).unwrap().colour.len();
+        assert!(file.len() - payload <= FIXED_COST);
+    }
+    let named = |id| {
+        container::write(
+            header(200, 150, 10, id),
+            &Metadata::default(),
+            &[TileData::default()],
+        )
+        .len()
+    };
+    let learned = named(DictId::Hash([1; 16]));
+    assert_eq!(learned - named(DictId::Builtin(0)), IDENTITY_COST);
+    assert!(learned <= FIXED_COST + IDENTITY_COST);
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let picture = synthetic_picture(150, 70, PixelFormat::RGB8);
+    let encode_with = |threads| {
+        let encoder = encoder(60).tile_log2(6).threads(threads);
+        encoder.encode(&picture).unwrap().bytes
+    };
+    let file = encode_with(1);
+    assert_eq!(file, encode_with(3));
+    let decode_with = |threads| Decoder::new().threads(threads).decode(&file).unwrap();
+    assert_eq!(decode_with(1), decode_with(3));
+}
+
+#[test]
+fn metadata_is_kept() {
+    let decoded = decode(&rich_file()).unwrap();
+    assert_eq!(decoded.metadata.icc, Some(vec![7; 40]));
+    assert_eq!(decoded.metadata.exif.as_deref(), Some(&b"exif"[..]));
+    assert_eq!(decoded.metadata.xmp, None);
+}
+
+#[test]
+fn opaque_alpha_is_dropped_unless_wanted() {
+    let format = PixelFormat {
+        alpha: true,
+        ..PixelFormat::GRAY8
+    };
+    let samples = (0..64).flat_map(|v| [v * 3, 255]).collect();
+    let picture = Picture::new(8, 8, format, Samples::U8(samples)).unwrap();
+    assert!(!decode(&encode(&picture, 40).bytes).unwrap().format().alpha);
+    let kept = encoder(40).keep_opaque_alpha(true).encode(&picture);
+    let decoded = decode(&kept.unwrap().bytes).unwrap();
+    assert!(decoded.format().alpha);
+    assert!(decoded.is_opaque());
+}
+
+#[test]
+fn truncation_at_every_length_is_an_error() {
+    for file in [plain_file(), rich_file()] {
+        for len in 0..file.len() {
+            let error = decode(&file[..len]).unwrap_err();
+            assert!(matches!(error, Error::Format(_)), "{len}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    for mut file in [plain_file(), rich_file()] {
+        for bit in 0..file.len() * 8 {
+            file[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode(&file).is_err(), "bit {bit}");
+            file[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+/// Behind the checksums: damage may decode to something else, but must not panic.
+#[test]
+fn damage_behind_ignored_checksums_is_harmless() {
+    let decoder = Decoder::new().integrity(Integrity::Ignored);
+    for (mut file, step) in [(plain_file(), 1), (rich_file(), 61)] {
+        for bit in (0..file.len() * 8).step_by(step) {
+            file[bit / 8] ^= 1 << (bit % 8);
+            let limits = Limits {
+                pixels: 1 << 13,
+                ..Limits::default()
+            };
+            let _may_fail = decoder.clone().limits(limits).decode(&file);
+            file[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_end_are_an_error() {
+    for mut file in [plain_file(), rich_file()] {
+        file.push(0);
+        assert!(decode(&file).is_err());
+    }
+}
+
+#[test]
+fn partial_decode_saves_the_intact_tiles() {
+    let file = rich_file();
+    let intact = decode(&file).unwrap();
+    let last_tile = Rect {
+        x: 64,
+        y: 64,
+        width: 16,
+        height: 6,
+    };
+    for damaged in [file[..file.len() - 1].to_vec(), flip_last_byte(&file)] {
+        let partial = Decoder::new().decode_partial(&damaged).unwrap();
+        assert_eq!(partial.damaged.len(), 1);
+        assert_eq!(partial.damaged[0].0, last_tile);
+        assert_eq!(partial.picture.metadata, intact.metadata);
+        assert_same_outside(&partial.picture, &intact, last_tile);
+    }
+    assert!(
+        Decoder::new()
+            .decode_partial(&file)
+            .unwrap()
+            .damaged
+            .is_empty()
+    );
+}
+
+fn flip_last_byte(file: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    *file.last_mut().unwrap() ^= 0xFF;
+    file
+}
+
+fn assert_same_outside(picture: &Picture, intact: &Picture, lost: Rect) {
+    let channels = picture.format().channels();
+    let mut lost_differ = 0;
+    for index in 0..picture.samples().len() {
+        let pixel = (index / channels) as u32;
+        let (x, y) = (pixel % picture.width(), pixel / picture.width());
+        let same = picture.samples().get(index) == intact.samples().get(index);
+        if x >= lost.x && y >= lost.y {
+            lost_differ += usize::from(!same);
+        } else {
+            assert!(same, "pixel {x},{y}");
+        }
+    }
+    assert!(lost_differ > 0, "the lost tile must be marked");
+}
+
+#[test]
+fn region_is_a_crop_and_needs_only_its_tiles() {
+    let file = rich_file();
+    let whole = decode(&file).unwrap();
+    let region = Rect {
+        x: 60,
+        y: 3,
+        width: 15,
+        height: 20,
+    };
+    // The last tile is damaged, but the region does not touch it.
+    let part = Decoder::new()
+        .decode_region(&flip_last_byte(&file), region)
+        .unwrap();
+    assert_eq!((part.width(), part.height()), (15, 20));
+    let channels = whole.format().channels();
+    for index in 0..part.samples().len() {
+        let (pixel, channel) = (index / channels, index % channels);
+        let (x, y) = (60 + pixel % 15, 3 + pixel / 15);
+        let there = whole.samples().get((y * 80 + x) * channels + channel);
+        assert_eq!(part.samples().get(index), there);
+    }
+    let outside = Rect { x: 70, ..region };
+    let error = Decoder::new().decode_region(&file, outside).unwrap_err();
+    assert!(matches!(error, Error::Parameter(_)));
+}
+
+#[test]
+fn limits_stop_before_memory_is_taken() {
+    let file = plain_file();
+    let limited = |limits| Decoder::new().limits(limits).decode(&file).unwrap_err();
+    let defaults = Limits::default();
+    for limits in [
+        Limits {
+            pixels: 62,
+            ..defaults
+        },
+        Limits {
+            tile_pixels: 62,
+            ..defaults
+        },
+        Limits {
+            memory: 100,
+            ..defaults
+        },
+        Limits {
+            work: 10,
+            ..defaults
+        },
+    ] {
+        assert!(matches!(limited(limits), Error::Limits(_)), "{limits:?}");
+    }
+}
+
+#[test]
+fn a_tiny_file_cannot_claim_a_huge_picture() {
+    let metadata = Metadata::default();
+    let id = DictId::Builtin(0);
+    let one_tile = container::write(
+        header(32768, 16384, 15, id),
+        &metadata,
+        &[TileData::default()],
+    );
+    assert!(one_tile.len() < 30);
+    assert!(matches!(decode(&one_tile), Err(Error::Limits(_))));
+    let mut many_tiles = header(16384, 16384, 10, id);
+    many_tiles.tile_work = WorkBound::at_least(1 << 22);
+    let mut file = container::write(many_tiles, &metadata, &vec![TileData::default(); 256]);
+    file.truncate(30);
+    let truncated = decode(&file).unwrap_err();
+    assert!(matches!(
+        truncated,
+        Error::Format(FormatError::Truncated { .. })
+    ));
+}
+
+#[test]
+fn stated_work_is_binding() {
+    let mut lying = header(64, 64, 10, DictId::Builtin(0));
+    lying.tile_work = WorkBound::at_least(1000);
+    let file = container::write(lying, &Metadata::default(), &[TileData::default()]);
+    assert!(matches!(decode(&file), Err(Error::Limits(_))));
+}
+
+#[test]
+fn dictionary_errors_are_told_apart() {
+    let header = header(8, 8, 10, DictId::Hash([9; 16]));
+    let file = container::write(header, &Metadata::default(), &[TileData::default()]);
+    let missing = decode(&file).unwrap_err();
+    assert!(matches!(
+        missing,
+        Error::Dictionary(DictionaryError::Missing { id: DictId::Hash(hash) }) if hash == [9; 16]
+    ));
+    let other = Arc::new(Dictionary::builtin().clone());
+    let mismatch = Decoder::new().dictionary(other).decode(&file).unwrap_err();
+    assert!(matches!(
+        mismatch,
+        Error::Dictionary(DictionaryError::Mismatch { .. })
+    ));
+}
+
+#[test]
+fn size_target_is_met_as_well_as_possible() {
+    let picture = synthetic_picture(40, 32, PixelFormat::RGB8);
+    let target = |target| encoder(0).target(target).encode(&picture);
+    let limit = encode(&picture, 60).bytes.len() as u64;
+    let met = target(Target::Size(limit)).unwrap();
+    assert!(met.bytes.len() as u64 <= limit);
+    assert!(met.quantiser <= 60);
+    let finer = encode(&picture, met.quantiser - 1);
+    assert!(finer.bytes.len() as u64 > limit);
+    let bpp = limit as f64 * 8.0 / (40.0 * 32.0);
+    let by_bpp = target(Target::BitsPerPixel(bpp)).unwrap();
+    assert!(by_bpp.bytes.len() as u64 <= limit);
+    assert!(matches!(target(Target::Size(10)), Err(Error::Parameter(_))));
+}
+
+#[test]
+fn psnr_target_is_met_with_the_coarsest_quantiser() {
+    let picture = synthetic_picture(40, 32, PixelFormat::RGB8);
+    let target = |decibels| encoder(0).target(Target::Psnr(decibels)).encode(&picture);
+    let met = target(38.0).unwrap();
+    assert!(met.distortion.psnr() >= 38.0);
+    let coarser = encode(&picture, met.quantiser + 1);
+    assert!(coarser.distortion.psnr() < 38.0);
+    assert!(matches!(target(f64::NAN), Err(Error::Parameter(_))));
+}
