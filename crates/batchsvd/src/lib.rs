@@ -1,1 +1,23 @@
-//! Batchwise dictionary learning: Block OMP/OLS, BatchSVD and its baselines.
+//! Batchwise dictionary learning.
+//!
+//! Given samples `Y` (m x p, one per column), find unit atoms `A` (m x n) and a sparse code
+//! `X` (n x p) that minimise `||Y - AX||_F^2` while the **whole batch** spends at most K
+//! non-zeros. Samples that are hard to represent get more of them, easy ones fewer.
+//!
+//! Every phase after the start is monotone: it keeps the number of non-zeros and never
+//! raises the objective. All results are the same bits for any number of threads.
+
+mod code;
+mod dictionary;
+mod error;
+mod linalg;
+mod observer;
+mod pursuit;
+mod samples;
+
+pub use code::SparseCode;
+pub use dictionary::Dictionary;
+pub use error::Error;
+pub use observer::{Observer, Phase, Progress};
+pub use pursuit::{Budget, Rule, code};
+pub use samples::Samples;
