@@ -85,10 +85,6 @@ impl SparseCode {
         &self.values[self.offsets[sample]..self.offsets[sample + 1]]
     }
 
-    pub(crate) fn values_mut(&mut self, sample: usize) -> &mut [f64] {
-        &mut self.values[self.offsets[sample]..self.offsets[sample + 1]]
-    }
-
     /// Atom and amplitude of each entry of a sample.
     pub fn entries(&self, sample: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let atoms = self.support(sample).iter().map(|&atom| atom as usize);
@@ -121,7 +117,7 @@ impl SparseCode {
         self
     }
 
-    /// All amplitudes, sample after sample, cut where the samples are cut.
+    /// Offsets, atoms and amplitudes of all samples; only the amplitudes may change.
     pub(crate) fn all_values_mut(&mut self) -> (&[usize], &[u32], &mut [f64]) {
         (&self.offsets, &self.atoms, &mut self.values)
     }
@@ -140,6 +136,20 @@ impl SparseCode {
             moved.push_sorted(entries.iter().copied());
         }
         moved
+    }
+
+    /// Fails on an amplitude that is NaN or infinite.
+    pub(crate) fn check_finite(&self) -> Result<(), Error> {
+        for sample in 0..self.count() {
+            if let Some((atom, _)) = self.entries(sample).find(|entry| !entry.1.is_finite()) {
+                return Err(Error::NonFinite {
+                    what: "the code",
+                    row: atom,
+                    column: sample,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Fails unless the code can belong to this dictionary and these samples.

@@ -37,8 +37,8 @@ impl Dictionary {
 
     /// Wraps atoms that are unit already and brings sign and order of the pair into
     /// canonical form, so that `atoms * code` stays the same.
-    pub(crate) fn canonical(atoms: Columns, code: &SparseCode) -> (Self, SparseCode) {
-        let order = canonical_order(&atoms, code);
+    pub(crate) fn canonical(atoms: &Columns, code: &SparseCode) -> (Self, SparseCode) {
+        let order = canonical_order(atoms, code);
         let mut sorted = Columns::zeros(atoms.rows(), atoms.count());
         let mut place = vec![(0, 1.0); atoms.count()];
         for (to, &from) in order.iter().enumerate() {

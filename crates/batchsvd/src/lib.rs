@@ -7,17 +7,29 @@
 //! Every phase after the start is monotone: it keeps the number of non-zeros and never
 //! raises the objective. All results are the same bits for any number of threads.
 
+mod amplitude;
 mod code;
 mod dictionary;
 mod error;
+mod exchange;
+mod factorization;
+mod inner;
+mod inter;
 mod linalg;
 mod observer;
 mod pursuit;
+mod rows;
 mod samples;
+#[cfg(test)]
+mod testing;
 
 pub use code::SparseCode;
 pub use dictionary::Dictionary;
 pub use error::Error;
+pub use exchange::Swaps;
+pub use factorization::Factorization;
+pub use inter::Pairs;
+pub use linalg::Leading;
 pub use observer::{Observer, Phase, Progress};
 pub use pursuit::{Budget, Rule, code};
 pub use samples::Samples;
