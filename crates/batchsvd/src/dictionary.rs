@@ -36,9 +36,14 @@ impl Dictionary {
     }
 
     /// Wraps atoms that are unit already and brings sign and order of the pair into
-    /// canonical form, so that `atoms * code` stays the same.
-    pub(crate) fn canonical(atoms: &Columns, code: &SparseCode) -> (Self, SparseCode) {
-        let order = canonical_order(atoms, code);
+    /// canonical form, so that `atoms * code` stays the same. Atoms are ordered inside blocks
+    /// of the given size.
+    pub(crate) fn canonical(
+        atoms: &Columns,
+        code: &SparseCode,
+        block: usize,
+    ) -> (Self, SparseCode) {
+        let order = canonical_order(atoms, code, block);
         let mut sorted = Columns::zeros(atoms.rows(), atoms.count());
         let mut place = vec![(0, 1.0); atoms.count()];
         for (to, &from) in order.iter().enumerate() {
@@ -115,8 +120,8 @@ fn has_negative_peak(atom: &[f64]) -> bool {
     negative
 }
 
-/// Atoms by falling number of uses, then by rising content.
-fn canonical_order(atoms: &Columns, code: &SparseCode) -> Vec<usize> {
+/// Atoms by block, then by falling number of uses, then by rising content.
+fn canonical_order(atoms: &Columns, code: &SparseCode, block: usize) -> Vec<usize> {
     let uses = code.uses();
     let mut order: Vec<usize> = (0..atoms.count()).collect();
     order.sort_by(|&a, &b| {
@@ -124,7 +129,8 @@ fn canonical_order(atoms: &Columns, code: &SparseCode) -> Vec<usize> {
             let pairs = atoms.col(a).iter().zip(atoms.col(b));
             pairs.map(|(x, y)| x.total_cmp(y)).find(|o| o.is_ne())
         };
-        (uses[b].cmp(&uses[a])).then_with(|| content().unwrap_or(std::cmp::Ordering::Equal))
+        let place = (a / block).cmp(&(b / block)).then(uses[b].cmp(&uses[a]));
+        place.then_with(|| content().unwrap_or(std::cmp::Ordering::Equal))
     });
     order
 }

@@ -82,7 +82,7 @@ impl<'s> Factorization<'s> {
 
     /// Dictionary in canonical form and the code that belongs to it.
     pub fn finish(&self) -> (Dictionary, SparseCode) {
-        let (dictionary, code) = Dictionary::canonical(&self.atoms, &self.code);
+        let (dictionary, code) = Dictionary::canonical(&self.atoms, &self.code, self.atoms.count());
         (dictionary, code.scaled(self.samples.scale()))
     }
 

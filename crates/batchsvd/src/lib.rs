@@ -7,7 +7,10 @@
 //! Every phase after the start is monotone: it keeps the number of non-zeros and never
 //! raises the objective. All results are the same bits for any number of threads.
 
+mod alternate;
 mod amplitude;
+mod batch;
+mod checkpoint;
 mod code;
 mod dictionary;
 mod error;
@@ -15,14 +18,23 @@ mod exchange;
 mod factorization;
 mod inner;
 mod inter;
+pub mod lasso;
 mod linalg;
+pub mod npy;
 mod observer;
+pub mod online;
 mod pursuit;
 mod rows;
 mod samples;
+mod start;
+mod structure;
 #[cfg(test)]
 mod testing;
+pub mod union;
 
+pub use alternate::{Alternate, alternate};
+pub use batch::{BatchSvdParams, Fit, Inter, ValidBatchSvdParams};
+pub use checkpoint::Checkpoint;
 pub use code::SparseCode;
 pub use dictionary::Dictionary;
 pub use error::Error;
@@ -33,3 +45,5 @@ pub use linalg::Leading;
 pub use observer::{Observer, Phase, Progress};
 pub use pursuit::{Budget, Rule, code};
 pub use samples::Samples;
+pub use start::Start;
+pub use structure::Structure;

@@ -1,5 +1,6 @@
 //! Progress of a run: one trait, told after every phase.
 
+use crate::{Checkpoint, Factorization};
 use std::ops::ControlFlow;
 
 /// Which part of a run has just finished.
@@ -42,6 +43,12 @@ pub trait Observer {
     /// Called after every phase. `Break` ends the run at the next iteration boundary, with
     /// the best result so far.
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
+
+    /// Called between iterations. `snapshot` makes a [`Checkpoint`] from which the run can
+    /// go on later; making one copies the dictionary and the code.
+    fn between_iterations(&mut self, snapshot: &dyn Fn() -> Checkpoint) {
+        let _ = snapshot;
+    }
 }
 
 /// Watches nothing.
@@ -54,5 +61,36 @@ impl Observer for () {
 impl<F: FnMut(&Progress) -> ControlFlow<()>> Observer for F {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         self(progress)
+    }
+}
+
+/// Passes progress on to an observer, keeps the trace, and remembers a wish to stop.
+pub(crate) struct Reporter<'o> {
+    pub(crate) observer: &'o mut dyn Observer,
+    pub(crate) trace: Vec<Progress>,
+    pub(crate) stopped: bool,
+}
+
+impl<'o> Reporter<'o> {
+    pub(crate) fn new(observer: &'o mut dyn Observer) -> Self {
+        Self {
+            observer,
+            trace: Vec::new(),
+            stopped: false,
+        }
+    }
+
+    pub(crate) fn report(&mut self, phase: Phase, iteration: usize, state: &Factorization<'_>) {
+        self.tell(Progress {
+            phase,
+            iteration,
+            objective: state.objective(),
+            nonzeros: state.nonzeros(),
+        });
+    }
+
+    pub(crate) fn tell(&mut self, progress: Progress) {
+        self.trace.push(progress);
+        self.stopped |= self.observer.observe(&progress).is_break();
     }
 }
