@@ -1,0 +1,122 @@
+//! Exchange of non-zeros between samples, and swaps inside them (beyond the paper).
+//!
+//! Given the dictionary, the objective is a sum over samples. A sample that gives up its
+//! cheapest atom loses `x_j^2 / [(G_S)^-1]_jj`; one that receives its best new atom gains
+//! `c_j^2 / rho_j`; both after refitting, so both are exact. Moving a non-zero from a donor to
+//! a receiver with `gain > loss` therefore lowers the objective by exactly the difference,
+//! and moves between disjoint samples do not disturb one another. So a round pairs the
+//! cheapest donors with the neediest receivers, every sample at most once, carries out all
+//! profitable pairs at the same time, and evaluates only the samples that changed. Rounds
+//! are parallel over samples and give the same result for any number of threads.
+
+mod standing;
+
+use crate::Factorization;
+use crate::SparseCode;
+use rayon::prelude::*;
+use standing::{Evaluator, Standing};
+
+/// A move must gain this much more than it costs.
+const TOLERANCE: f64 = 1e-10;
+/// Rounds stop once fewer than this share of the samples is involved.
+const WORTHWHILE: f64 = 1e-3;
+/// Samples evaluated together, sharing one matrix product.
+const GROUP: usize = 64;
+
+/// Whether the exchange also trades atoms inside a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Swaps {
+    /// Only moves between samples.
+    None,
+    /// Also replaces an atom of a sample by a better one, as long as that pays.
+    Within,
+}
+
+/// Runs rounds until moves no longer pay; returns how many moves and swaps were made.
+pub(crate) fn run(state: &mut Factorization<'_>, swaps: Swaps) -> usize {
+    let evaluator = Evaluator::new(&state.atoms, state.samples, swaps);
+    let supports = |sample: usize| state.code.support(sample).to_vec();
+    let everyone: Vec<(usize, Vec<u32>)> = (0..state.samples.count())
+        .map(|sample| (sample, supports(sample)))
+        .collect();
+    let mut standings = evaluate(&evaluator, &everyone);
+    let mut changes = standings.iter().map(|standing| standing.swaps).sum();
+    let enough = (state.samples.count() as f64 * WORTHWHILE) as usize;
+    loop {
+        let pairs = pair_up(&standings);
+        changes += pairs.len();
+        let moved: Vec<(usize, Vec<u32>)> = pairs
+            .iter()
+            .flat_map(|&(donor, receiver)| {
+                let less = standings[donor].without_cheapest();
+                let more = standings[receiver].with_best();
+                [(donor, less), (receiver, more)]
+            })
+            .collect();
+        for ((sample, _), standing) in moved.iter().zip(evaluate(&evaluator, &moved)) {
+            changes += standing.swaps;
+            standings[*sample] = standing;
+        }
+        if pairs.len() <= enough {
+            break;
+        }
+    }
+    state.code = collect(&standings, &state.code);
+    state.refresh_residual();
+    changes
+}
+
+/// Standings of the given samples with the given supports, in order.
+fn evaluate(evaluator: &Evaluator<'_>, work: &[(usize, Vec<u32>)]) -> Vec<Standing> {
+    work.par_chunks(GROUP)
+        .map_init(
+            || evaluator.scratch(),
+            |scratch, group| evaluator.evaluate(scratch, group),
+        )
+        .flatten_iter()
+        .collect()
+}
+
+/// Profitable (donor, receiver) pairs: cheapest with neediest, every sample at most once.
+fn pair_up(standings: &[Standing]) -> Vec<(usize, usize)> {
+    let ranked = |key: fn(&Standing) -> Option<f64>, sign: f64| {
+        let mut list: Vec<(f64, usize)> = (standings.iter().enumerate())
+            .filter_map(|(sample, standing)| key(standing).map(|value| (value, sample)))
+            .collect();
+        list.par_sort_unstable_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then(a.1.cmp(&b.1)));
+        list
+    };
+    let donors = ranked(Standing::loss, 1.0);
+    let receivers = ranked(Standing::gain, -1.0);
+    let mut taken = vec![false; standings.len()];
+    let mut pairs = Vec::new();
+    let mut candidates = donors.iter();
+    for &(gain, receiver) in &receivers {
+        if std::mem::replace(&mut taken[receiver], true) {
+            continue;
+        }
+        match candidates.find(|donor| !taken[donor.1]) {
+            Some(&(loss, donor)) if gain > loss * (1.0 + TOLERANCE) => {
+                taken[donor] = true;
+                pairs.push((donor, receiver));
+            }
+            _ => break,
+        }
+    }
+    pairs
+}
+
+/// The code that belongs to the standings; samples that could not take part keep theirs.
+fn collect(standings: &[Standing], old: &SparseCode) -> SparseCode {
+    let mut code = SparseCode::new(old.atom_count());
+    for (sample, standing) in standings.iter().enumerate() {
+        match standing.entries() {
+            Some(entries) => code.push_sorted(entries.iter().copied()),
+            None => {
+                let kept = old.support(sample).iter().zip(old.values(sample));
+                code.push_sorted(kept.map(|(&atom, &value)| (atom, value)));
+            }
+        }
+    }
+    code
+}

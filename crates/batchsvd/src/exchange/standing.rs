@@ -1,0 +1,336 @@
+//! What a sample would lose by giving up an atom, gain by another, or win by a swap.
+
+use super::Swaps;
+use crate::Samples;
+use crate::linalg::Columns;
+use crate::linalg::kernels::{axpy, first_maximum, vectorised};
+use crate::pursuit::Rule;
+use crate::pursuit::expansion::{Expansion, packed, quotient};
+use pulp::NullaryFnOnce;
+
+/// Swaps tried in a sample before moving on; each lowers its error, so this only bounds time.
+const MOST_SWAPS: usize = 20;
+/// A swap must win this share of what it gives up, or it is rounding.
+const TOLERANCE: f64 = 1e-9;
+
+/// A sample's position in the exchange.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standing {
+    entries: Option<Vec<(u32, f64)>>,
+    cheapest: Option<(u32, f64)>,
+    best: Option<(u32, f64)>,
+    /// Swaps made while evaluating.
+    pub(super) swaps: usize,
+}
+
+impl Standing {
+    /// Error added by giving up the cheapest atom.
+    pub(super) fn loss(&self) -> Option<f64> {
+        self.cheapest.map(|(_, loss)| loss)
+    }
+
+    /// Error removed by the best new atom.
+    pub(super) fn gain(&self) -> Option<f64> {
+        self.best.map(|(_, gain)| gain)
+    }
+
+    /// Least-squares entries, sorted; `None` for a sample whose atoms are dependent, which
+    /// takes no part.
+    pub(super) fn entries(&self) -> Option<&[(u32, f64)]> {
+        self.entries.as_deref()
+    }
+
+    fn atoms(&self) -> impl Iterator<Item = u32> + '_ {
+        self.entries.iter().flatten().map(|entry| entry.0)
+    }
+
+    pub(super) fn without_cheapest(&self) -> Vec<u32> {
+        let cheapest = self.cheapest.map(|(atom, _)| atom);
+        self.atoms()
+            .filter(|&atom| Some(atom) != cheapest)
+            .collect()
+    }
+
+    pub(super) fn with_best(&self) -> Vec<u32> {
+        self.atoms()
+            .chain(self.best.map(|(atom, _)| atom))
+            .collect()
+    }
+}
+
+/// Evaluates samples over one dictionary.
+pub(super) struct Evaluator<'a> {
+    atoms: &'a Columns,
+    gram: Columns,
+    samples: &'a Samples,
+    swaps: Swaps,
+}
+
+/// Working memory of one thread.
+pub(super) struct Scratch {
+    expansion: Expansion,
+    gathered: Vec<f64>,
+    correlations: Vec<f64>,
+    inverse: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(atoms: &'a Columns, samples: &'a Samples, swaps: Swaps) -> Self {
+        Self {
+            atoms,
+            gram: atoms.gram(),
+            samples,
+            swaps,
+        }
+    }
+
+    pub(super) fn scratch(&self) -> Scratch {
+        Scratch {
+            expansion: Expansion::new(self.atoms.rows(), self.atoms.count()),
+            gathered: Vec::new(),
+            correlations: Vec::new(),
+            inverse: Vec::new(),
+            direction: vec![0.0; self.atoms.count()],
+        }
+    }
+
+    /// Standings of a group of samples with the given supports.
+    pub(super) fn evaluate(
+        &self,
+        scratch: &mut Scratch,
+        group: &[(usize, Vec<u32>)],
+    ) -> Vec<Standing> {
+        let n = self.atoms.count();
+        scratch.gathered.clear();
+        for (sample, _) in group {
+            scratch
+                .gathered
+                .extend_from_slice(self.samples.columns().col(*sample));
+        }
+        let mut correlations = std::mem::take(&mut scratch.correlations);
+        correlations.resize(n * group.len(), 0.0);
+        self.atoms.correlate(&scratch.gathered, &mut correlations);
+        let standings = (group.iter().zip(correlations.chunks_exact(n)))
+            .map(|((sample, support), correlations)| {
+                let energy = self.samples.energy(*sample);
+                self.evaluate_one(scratch, support.clone(), correlations, energy)
+            })
+            .collect();
+        scratch.correlations = correlations;
+        standings
+    }
+
+    fn evaluate_one(
+        &self,
+        scratch: &mut Scratch,
+        mut support: Vec<u32>,
+        correlations: &[f64],
+        energy: f64,
+    ) -> Standing {
+        let mut standing = Standing::default();
+        loop {
+            scratch.expansion.reset(correlations, energy);
+            let independent = support
+                .iter()
+                .all(|&atom| scratch.expansion.push(&self.gram, atom as usize));
+            if !independent {
+                return Standing::default();
+            }
+            let losses = scratch.losses();
+            let swap = match self.swaps {
+                Swaps::Within if standing.swaps < MOST_SWAPS => scratch.best_swap(&losses),
+                _ => None,
+            };
+            if let Some((at, atom)) = swap {
+                support[at] = atom;
+                standing.swaps += 1;
+                continue;
+            }
+            scratch.describe(&losses, &mut standing);
+            return standing;
+        }
+    }
+}
+
+/// What giving up one atom of the support means.
+struct Loss {
+    /// Error added.
+    error: f64,
+    /// Amplitude of the atom divided by `diagonal`.
+    weight: f64,
+    /// Its diagonal entry of `(G_S)^-1`.
+    diagonal: f64,
+}
+
+impl Scratch {
+    /// The loss of every atom of the expansion, in its order.
+    fn losses(&mut self) -> Vec<Loss> {
+        invert(
+            self.expansion.factor(),
+            self.expansion.len(),
+            &mut self.inverse,
+        );
+        let projections = self.expansion.projections();
+        (0..projections.len())
+            .map(|j| {
+                let column = (j..projections.len()).map(|t| self.inverse[packed(t) + j]);
+                let (mut diagonal, mut amplitude) = (0.0, 0.0);
+                for (entry, projection) in column.zip(&projections[j..]) {
+                    diagonal += entry * entry;
+                    amplitude += entry * projection;
+                }
+                Loss {
+                    error: amplitude * amplitude / diagonal,
+                    weight: amplitude / diagonal,
+                    diagonal,
+                }
+            })
+            .collect()
+    }
+
+    /// The swap that lowers the error most, as position in the support and new atom.
+    ///
+    /// Taking atom j out turns the correlations into `c + w h` and the outside parts into
+    /// `rho + h^2 / d`, where `h = A' A_S (G_S)^-1 e_j` is a combination of basis rows.
+    fn best_swap(&mut self, losses: &[Loss]) -> Option<(usize, u32)> {
+        let mut best = None;
+        let mut most = 0.0;
+        for (j, loss) in losses.iter().enumerate() {
+            let found = vectorised(SwapScan {
+                expansion: &self.expansion,
+                inverse: &self.inverse,
+                direction: &mut self.direction,
+                removed: j,
+                loss,
+            });
+            let Some((atom, gain)) = found else { continue };
+            let win = gain - loss.error;
+            if win > most && win > TOLERANCE * loss.error {
+                most = win;
+                best = Some((j, atom as u32));
+            }
+        }
+        let floor = TOLERANCE * self.expansion.energy();
+        best.filter(|_| most > floor)
+    }
+
+    fn describe(&mut self, losses: &[Loss], standing: &mut Standing) {
+        let mut entries = Vec::new();
+        self.expansion.entries(&mut entries);
+        standing.entries = Some(entries);
+        standing.cheapest = (self.expansion.chosen().iter().zip(losses))
+            .map(|(&atom, loss)| (atom, loss.error))
+            .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        if !self.expansion.is_full() {
+            standing.best =
+                (self.expansion.best(Rule::Ols)).map(|(atom, gain)| (atom as u32, gain));
+        }
+    }
+}
+
+/// Inverse of a packed lower triangle.
+fn invert(factor: &[f64], size: usize, inverse: &mut Vec<f64>) {
+    inverse.clear();
+    inverse.resize(packed(size), 0.0);
+    for i in 0..size {
+        let pivot = factor[packed(i) + i];
+        for j in 0..i {
+            let known: f64 = (j..i)
+                .map(|t| factor[packed(i) + t] * inverse[packed(t) + j])
+                .sum();
+            inverse[packed(i) + j] = -known / pivot;
+        }
+        inverse[packed(i) + i] = pivot.recip();
+    }
+}
+
+/// Finds the best atom once atom `removed` is out.
+struct SwapScan<'a> {
+    expansion: &'a Expansion,
+    inverse: &'a [f64],
+    direction: &'a mut [f64],
+    removed: usize,
+    loss: &'a Loss,
+}
+
+impl NullaryFnOnce for SwapScan<'_> {
+    type Output = Option<(usize, f64)>;
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        self.direction.fill(0.0);
+        for t in self.removed..self.expansion.len() {
+            let weight = self.inverse[packed(t) + self.removed];
+            axpy(weight, self.expansion.basis_row(t), self.direction);
+        }
+        let n = self.direction.len();
+        let (h, c) = (&self.direction[..n], &self.expansion.correlations()[..n]);
+        let rho = &self.expansion.outside()[..n];
+        let share = self.loss.diagonal.recip();
+        first_maximum(n, |l| {
+            quotient(c[l] + self.loss.weight * h[l], rho[l] + h[l] * h[l] * share)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{random_factorization, random_samples};
+
+    /// Error of a sample coded by least squares on a support.
+    fn error_of(atoms: &Columns, samples: &Samples, support: &[u32]) -> f64 {
+        let mut correlations = vec![0.0; atoms.count()];
+        atoms.correlate(samples.columns().col(0), &mut correlations);
+        let mut expansion = Expansion::new(atoms.rows(), atoms.count());
+        expansion.reset(&correlations, samples.energy(0));
+        let gram = atoms.gram();
+        assert!(
+            support
+                .iter()
+                .all(|&atom| expansion.push(&gram, atom as usize))
+        );
+        expansion.energy()
+    }
+
+    #[test]
+    fn losses_gains_and_swaps_are_exact() {
+        for seed in 0..20 {
+            let samples = random_samples(6, 1, seed);
+            let state = random_factorization(&samples, 9, 3, seed);
+            let support = state.code.support(0).to_vec();
+            let before = error_of(&state.atoms, &samples, &support);
+            let evaluator = Evaluator::new(&state.atoms, &samples, Swaps::None);
+            let standing = evaluator
+                .evaluate(&mut evaluator.scratch(), &[(0, support)])
+                .remove(0);
+            let without = error_of(&state.atoms, &samples, &standing.without_cheapest());
+            assert!((without - before - standing.loss().unwrap()).abs() < 1e-12);
+            let with = error_of(&state.atoms, &samples, &standing.with_best());
+            assert!((before - with - standing.gain().unwrap()).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn swaps_reach_the_best_neighbour() {
+        for seed in 0..20 {
+            let samples = random_samples(5, 1, seed);
+            let state = random_factorization(&samples, 8, 2, seed);
+            let evaluator = Evaluator::new(&state.atoms, &samples, Swaps::Within);
+            let work = [(0, state.code.support(0).to_vec())];
+            let standing = evaluator
+                .evaluate(&mut evaluator.scratch(), &work)
+                .remove(0);
+            let reached: Vec<u32> = standing.atoms().collect();
+            let error = error_of(&state.atoms, &samples, &reached);
+            for at in 0..reached.len() {
+                for atom in (0..8).filter(|atom| !reached.contains(atom)) {
+                    let mut neighbour = reached.clone();
+                    neighbour[at] = atom;
+                    assert!(error_of(&state.atoms, &samples, &neighbour) > error * (1.0 - 1e-8));
+                }
+            }
+        }
+    }
+}
