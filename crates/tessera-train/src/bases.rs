@@ -29,13 +29,20 @@ fn learned_bases(key: GroupKey, samples: usize) -> usize {
 }
 
 /// Learns the bases of both plane kinds; groups without patches keep what `start` has.
-pub fn learn_bases(harvest: &Harvest, start: [&BasisSet; 2], lambda: f32) -> [BasisSet; 2] {
+///
+/// # Errors
+/// If a group's samples cannot be learned from.
+pub fn learn_bases(
+    harvest: &Harvest,
+    start: [&BasisSet; 2],
+    lambda: f32,
+) -> Result<[BasisSet; 2], batchsvd::Error> {
     let groups: Vec<(GroupKey, &[Sample])> = harvest.groups().collect();
     let learned: Vec<(GroupKey, Vec<Basis>)> = groups
         .into_par_iter()
-        .map(|(key, samples)| (key, learn_group(key, samples, lambda)))
-        .collect();
-    [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
+        .map(|(key, samples)| Ok((key, learn_group(key, samples, lambda)?)))
+        .collect::<Result<_, batchsvd::Error>>()?;
+    Ok([PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
         let start = start[kind as usize];
         let group = |(shape, class): (Shape, usize)| {
             let key = GroupKey {
@@ -49,16 +56,20 @@ pub fn learn_bases(harvest: &Harvest, start: [&BasisSet; 2], lambda: f32) -> [Ba
             }
         };
         BasisSet::new(kind, BasisSet::keys(kind).map(group).collect())
-    })
+    }))
 }
 
 /// Fewest patches an order and a magnitude model are fitted to.
 const FEWEST: usize = 200;
 
-fn learn_group(key: GroupKey, samples: &[Sample], lambda: f32) -> Vec<Basis> {
+fn learn_group(
+    key: GroupKey,
+    samples: &[Sample],
+    lambda: f32,
+) -> Result<Vec<Basis>, batchsvd::Error> {
     let m = Shape::from_index(key.shape).rotated();
     if samples.len() < FEWEST.max(2 * m) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut data = Mat::<f32>::zeros(m, samples.len());
     for (j, sample) in samples.iter().enumerate() {
@@ -66,7 +77,7 @@ fn learn_group(key: GroupKey, samples: &[Sample], lambda: f32) -> Vec<Basis> {
             data[(i, j)] = value;
         }
     }
-    let union = learn_union(&data, learned_bases(key, samples.len()), lambda);
+    let union = learn_union(&data, learned_bases(key, samples.len()), lambda)?;
     let mut bases = Vec::new();
     for (block, rows) in std::iter::once(None)
         .chain(union.blocks.iter().map(Some))
@@ -80,7 +91,7 @@ fn learn_group(key: GroupKey, samples: &[Sample], lambda: f32) -> Vec<Basis> {
         }
         bases.push(make_basis(&data, samples, &members, rows));
     }
-    bases
+    Ok(bases)
 }
 
 /// Order and magnitude model of one basis from the patches that chose it.

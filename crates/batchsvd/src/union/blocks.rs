@@ -22,6 +22,8 @@ const CLUSTER_ROUNDS: usize = 10;
 pub(super) struct Blocks {
     columns: Columns,
     count: usize,
+    /// Number of leading blocks that never change.
+    fixed: usize,
 }
 
 impl Blocks {
@@ -37,7 +39,11 @@ impl Blocks {
             })
             .collect();
         let columns = Columns::from_vec(samples.dimension(), parts.concat());
-        Ok(Self { columns, count })
+        Ok(Self {
+            columns,
+            count,
+            fixed: 0,
+        })
     }
 
     /// The orthonormal matrices nearest to the given ones.
@@ -56,7 +62,26 @@ impl Blocks {
         Ok(Self {
             columns,
             count: given.len(),
+            fixed: 0,
         })
+    }
+
+    /// The same blocks, never to change.
+    pub(super) fn fix(self) -> Self {
+        Self {
+            fixed: self.count,
+            ..self
+        }
+    }
+
+    /// These blocks and then `others`.
+    pub(super) fn followed_by(self, others: &Self) -> Self {
+        let data = [self.columns.data(), others.columns.data()].concat();
+        Self {
+            columns: Columns::from_vec(self.columns.rows(), data),
+            count: self.count + others.count,
+            fixed: self.fixed,
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -78,11 +103,11 @@ impl Blocks {
         self.columns.data_mut()[block * size..][..size].copy_from_slice(data);
     }
 
-    /// Every block becomes the best one for the code: Procrustes, one SVD each.
+    /// Every block that may change becomes the best one for the code: Procrustes, one SVD each.
     pub(super) fn rotate(&mut self, samples: &Samples, code: &SparseCode) {
         let m = samples.dimension();
         let cross = cross_products(samples, code, m, self.columns.count());
-        let rotated: Vec<Option<Vec<f64>>> = (0..self.count)
+        let rotated: Vec<Option<Vec<f64>>> = (self.fixed..self.count)
             .into_par_iter()
             .map(|block| {
                 let size = m * m;
@@ -97,7 +122,7 @@ impl Blocks {
             .collect();
         for (block, data) in rotated.iter().enumerate() {
             if let Some(data) = data {
-                self.set_block(block, data);
+                self.set_block(self.fixed + block, data);
             }
         }
     }
@@ -108,7 +133,9 @@ impl Blocks {
         for &block in assignment {
             used[block as usize] = true;
         }
-        let unused: Vec<usize> = (0..self.count).filter(|&block| !used[block]).collect();
+        let unused: Vec<usize> = (self.fixed..self.count)
+            .filter(|&block| !used[block])
+            .collect();
         if unused.is_empty() {
             return;
         }

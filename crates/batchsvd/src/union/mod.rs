@@ -39,6 +39,9 @@ pub enum UnionStart {
     Clusters,
     /// These square matrices, brought to the nearest orthonormal ones.
     Blocks(Vec<Mat<f64>>),
+    /// These, which stay as they are (but for order and sign of their atoms), and clusters for
+    /// the blocks after them.
+    Beside(Vec<Mat<f64>>),
 }
 
 /// Parameters of the learning of orthonormal blocks.
@@ -97,6 +100,11 @@ impl UnionParams {
         {
             let reason = format!("{} given for {} blocks", blocks.len(), self.blocks);
             return Err(Error::parameter("start", reason));
+        }
+        if let UnionStart::Beside(fixed) = &self.start
+            && fixed.len() >= self.blocks
+        {
+            return Err(Error::parameter("start", "leaves no block to learn"));
         }
         Ok(ValidUnionParams(self))
     }
@@ -163,6 +171,13 @@ impl ValidUnionParams {
         let blocks = match &params.start {
             UnionStart::Clusters => Blocks::from_clusters(samples, params.blocks, params.seed)?,
             UnionStart::Blocks(given) => Blocks::from_given(samples, given)?,
+            UnionStart::Beside(fixed) => {
+                let learned = params.blocks - fixed.len();
+                let clusters = Blocks::from_clusters(samples, learned, params.seed)?;
+                Blocks::from_given(samples, fixed)?
+                    .fix()
+                    .followed_by(&clusters)
+            }
         };
         let run = Run::new(params, samples, blocks, Reporter::new(observer));
         Ok(run.complete())
