@@ -76,7 +76,7 @@ impl Element {
                 [64, 32],
             ),
             Self::Magnitude => (
-                vec![512, 4 * positions, 4096, 1024, 8192, 8192, 2048],
+                vec![512, 4 * positions, 4096, 1024, 8192, 8192, 2048, 4096],
                 [32, 128],
             ),
             Self::Last => (

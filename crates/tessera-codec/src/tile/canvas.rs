@@ -1,6 +1,6 @@
 //! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
 
-use super::predict::{Arm, Border};
+use super::predict::Border;
 use tessera_patch::Shape;
 
 /// Side of a grid cell.
@@ -38,10 +38,6 @@ impl Samples {
                 *to = from.clamp(0, super::predict::SAMPLE_MAX) as u16;
             }
         }
-    }
-
-    fn at(&self, x: usize, y: usize) -> i32 {
-        i32::from(self.data[y * self.stride + x])
     }
 }
 
@@ -96,20 +92,23 @@ impl Canvas {
     }
 
     /// The border of a patch at (x, y) read from `samples`, where this canvas says what is decoded.
+    ///
+    /// The coding order makes the decoded part of an arm start at the corner, so that a length describes it.
     pub(crate) fn border_of(&self, samples: &Samples, x: usize, y: usize, shape: Shape) -> Border {
+        let length = shape.width() + shape.height();
         let (sx, sy) = (x as isize, y as isize);
-        let corner = self.cell(sx - 1, sy - 1).map(|_| samples.at(x - 1, y - 1));
-        Border::new(shape.width() + shape.height(), corner, |arm, group| {
-            let away = CELL * group;
-            match arm {
-                Arm::Left => self
-                    .cell(sx - 1, (y + away) as isize)
-                    .map(|_| std::array::from_fn(|i| samples.at(x - 1, y + away + i))),
-                Arm::Top => self
-                    .cell((x + away) as isize, sy - 1)
-                    .map(|_| std::array::from_fn(|i| samples.at(x + away + i, y - 1))),
-            }
-        })
+        let decoded = |cell: &dyn Fn(isize) -> bool| {
+            let cells = (0..length as isize).step_by(CELL);
+            CELL * cells.take_while(|&away| cell(away)).count()
+        };
+        let lefts = decoded(&|away| self.cell(sx - 1, sy + away).is_some());
+        let tops = decoded(&|away| self.cell(sx + away, sy - 1).is_some());
+        let at = |x: usize, y: usize| y * samples.stride + x;
+        let corner = self.cell(sx - 1, sy - 1).map(|_| samples.data[at(x - 1, y - 1)]);
+        let top = if tops == 0 { &[][..] } else { &samples.data[at(x, y - 1)..][..tops] };
+        let column = x.saturating_sub(1);
+        let left = (0..lefts).map(|away| samples.data[at(column, y + away)]);
+        Border::new(length, left, corner, top)
     }
 
     /// Mean activity of the decoded patches around a block, 8 fractional bits; diagonal ones count half.

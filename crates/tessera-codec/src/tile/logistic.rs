@@ -1,7 +1,5 @@
 //! Integer logistic function and its inverse (`spec/bitstream.md`, section "Logistic arithmetic").
 
-use std::sync::LazyLock;
-
 /// Fractional bits of a log-odds that enters the mixer.
 pub(crate) const STRETCH_BITS: u32 = 8;
 /// Fractional bits of a log-odds that leaves the mixer.
@@ -20,28 +18,33 @@ const SQUASH: [i32; 65] = [
 
 /// Probability of a one, 16 bits, from a log-odds with [`LOGIT_BITS`] fractional bits.
 #[inline]
-pub(crate) fn squash(logit: i32) -> u32 {
-    let x = logit.clamp(-LOGIT_MAX, LOGIT_MAX) + (8 << LOGIT_BITS);
+pub(crate) const fn squash(logit: i32) -> u32 {
+    let bounded = if logit > LOGIT_MAX {
+        LOGIT_MAX
+    } else if logit < -LOGIT_MAX {
+        -LOGIT_MAX
+    } else {
+        logit
+    };
+    let x = bounded + (8 << LOGIT_BITS);
     let (index, rest) = ((x >> 8) as usize, x & 255);
     let (a, b) = (SQUASH[index], SQUASH[index + 1]);
-    (a + ((b - a) * rest + 128 >> 8)) as u32
+    (a + (((b - a) * rest + 128) >> 8)) as u32
 }
 
-/// For every 12-bit probability the smallest log-odds (8 fractional bits) whose squash reaches its centre.
-static STRETCH: LazyLock<[i16; 4096]> = LazyLock::new(|| {
+/// For every 12-bit probability the smallest log-odds ([`STRETCH_BITS`] fractional bits) whose squash
+/// reaches the centre of that probability's range.
+pub(crate) static STRETCH: [i16; 4096] = {
     let mut table = [0; 4096];
     let mut logit = -LOGIT_MAX >> 2;
-    for (index, entry) in table.iter_mut().enumerate() {
+    let mut index = 0;
+    while index < 4096 {
         let centre = (index * 16 + 8) as u32;
         while logit < LOGIT_MAX >> 2 && squash(logit << 2) < centre {
             logit += 1;
         }
-        *entry = logit as i16;
+        table[index] = logit as i16;
+        index += 1;
     }
     table
-});
-
-/// The table of log-odds by 12-bit probability.
-pub(crate) fn stretch_table() -> &'static [i16; 4096] {
-    &STRETCH
-}
+};

@@ -1,7 +1,6 @@
 //! Adaptive probabilities mixed in the logistic domain (`spec/bitstream.md`, section "Mixing").
 
-use super::logistic::{LOGIT_BITS, STRETCH_BITS, squash, stretch_table};
-use std::sync::LazyLock;
+use super::logistic::{LOGIT_BITS, STRETCH, STRETCH_BITS, squash};
 pub(crate) use tessera_dict::PlaneKind;
 use tessera_dict::Prior;
 use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, LANES};
@@ -33,11 +32,26 @@ const LEARNING_RATE: i32 = 10;
 const COUNT_MAX: u32 = 255;
 
 /// Confidence n / (n + 1/2) of a cell seen n times, 8 fractional bits.
-static CONFIDENCE: LazyLock<[i32; 256]> =
-    LazyLock::new(|| std::array::from_fn(|n| (256 * 2 * n / (2 * n + 1)) as i32));
+const CONFIDENCE: [i32; 256] = {
+    let mut table = [0; 256];
+    let mut n = 0;
+    while n < 256 {
+        table[n] = (256 * 2 * n / (2 * n + 1)) as i32;
+        n += 1;
+    }
+    table
+};
+
 /// Adaptation rate 1 / (n + 1.6), at least 1 / 250, 16 fractional bits.
-static RATE: LazyLock<[i32; 256]> =
-    LazyLock::new(|| std::array::from_fn(|n| (655_360 / (10 * n + 16)).max(262) as i32));
+const RATE: [i32; 256] = {
+    let mut table = [262; 256];
+    let mut n = 0;
+    while n < 249 {
+        table[n] = (655_360 / (10 * n + 16)) as i32;
+        n += 1;
+    }
+    table
+};
 
 #[derive(Clone, Copy, Debug)]
 struct Tables {
@@ -85,12 +99,11 @@ impl Models {
     #[inline]
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
-        let (stretch, confidence) = (stretch_table(), &*CONFIDENCE);
-        let mut stretched = [0; LANES];
-        for lane in 0..tables.inputs {
+                let mut stretched = [0; LANES];
+        for (lane, stretched) in stretched.iter_mut().enumerate().take(tables.inputs) {
             let cell = self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize];
-            let odds = i32::from(stretch[(cell >> 20) as usize]);
-            stretched[lane] = (odds * confidence[(cell & 255) as usize]) >> 8;
+            let odds = i32::from(STRETCH[(cell >> 20) as usize]);
+            *stretched = (odds * CONFIDENCE[(cell & 255) as usize]) >> 8;
         }
         let logits = [0, 1].map(|set| {
             let weights = &self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
@@ -113,13 +126,12 @@ impl Models {
         bit: bool,
     ) {
         let tables = self.tables[element as usize];
-        let rate = &*RATE;
         for lane in 0..tables.inputs {
             let cell = &mut self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize];
             let count = *cell & 1023;
             let probability = (*cell >> 10) as i32;
             let target = if bit { (1 << 22) - 1 } else { 0 };
-            let step = (i64::from(target - probability) * i64::from(rate[count as usize])) >> 16;
+            let step = (i64::from(target - probability) * i64::from(RATE[count as usize])) >> 16;
             let probability = (probability + step as i32) as u32;
             *cell = probability << 10 | (count + 1).min(COUNT_MAX);
         }
@@ -162,12 +174,11 @@ impl Models {
     /// The present state as a prior, with confidence capped.
     pub(crate) fn to_prior(&self) -> Prior {
         use tessera_dict::prior::{MAX_COUNT, PriorCell};
-        let stretch = stretch_table();
         let cells = self
             .cells
             .iter()
             .map(|cell| PriorCell {
-                log_odds: (i32::from(stretch[(cell >> 20) as usize]) + 8 >> 4).clamp(-127, 127)
+                log_odds: (i32::from(STRETCH[(cell >> 20) as usize]) + 8 >> 4).clamp(-127, 127)
                     as i8,
                 count: (cell & 1023).min(u32::from(MAX_COUNT)) as u8,
             })

@@ -182,6 +182,7 @@ impl CoefficientState {
                 level | patch.shape << 4 | average << 8 | self.nonzeros.min(3) << 11,
                 level | expected << 4 | patch.shape << 9,
                 level | patch.gradient_class << 4 | (place / 2) << 8,
+                level | m1.min(3) << 4 | m2.min(3) << 6 | (expected / 2) << 8,
             ],
             [
                 level.min(3) * 8 + patch.size_group,

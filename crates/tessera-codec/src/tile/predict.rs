@@ -42,45 +42,33 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// A border of `length` samples per arm. `group` gives four decoded samples of an arm counted away from
-    /// the corner, or nothing. Gaps take the value before them on the way from the lowest left sample
-    /// over the corner to the rightmost top sample, a leading gap the first value found.
-    pub(crate) fn new(
-        length: usize,
-        corner: Option<i32>,
-        group: impl Fn(Arm, usize) -> Option<[i32; 4]>,
-    ) -> Self {
+    /// A border of `length` samples per arm from what is decoded: `left` and `top` hold the samples that
+    /// exist, counted away from the corner. What is missing takes the value before it on the way from
+    /// the lowest left sample over the corner to the rightmost top sample.
+    pub(crate) fn new(length: usize, left: impl ExactSizeIterator<Item = u16>, corner: Option<u16>, top: &[u16]) -> Self {
         let mut border = Self {
             top: [0; ARM],
             left: [0; ARM],
             length,
         };
-        let groups = length / 4;
-        let left: [_; ARM / 4] =
-            std::array::from_fn(|g| (g < groups).then(|| group(Arm::Left, g)).flatten());
-        let top: [_; ARM / 4] =
-            std::array::from_fn(|g| (g < groups).then(|| group(Arm::Top, g)).flatten());
-        let (left, top) = (&left[..groups], &top[..groups]);
-        let first_left = left.iter().rev().flatten().next().map(|samples| samples[3]);
-        let first_top = top.iter().flatten().next().map(|samples| samples[0]);
-        let mut value = first_left
-            .or(corner)
-            .or(first_top)
-            .unwrap_or((SAMPLE_MAX + 1) / 2);
-        for (g, samples) in left.iter().enumerate().rev() {
-            let samples = samples.unwrap_or([value; 4]);
-            border.left[1 + 4 * g..5 + 4 * g].copy_from_slice(&samples);
-            value = samples[0];
+        let lefts = left.len();
+        for (to, from) in border.left[1..].iter_mut().zip(left) {
+            *to = i32::from(from);
         }
-        value = corner.unwrap_or(value);
-        (border.top[0], border.left[0]) = (value, value);
-        for (g, samples) in top.iter().enumerate() {
-            let samples = samples.unwrap_or([value; 4]);
-            border.top[1 + 4 * g..5 + 4 * g].copy_from_slice(&samples);
-            value = samples[3];
+        let first = if lefts > 0 {
+            border.left[lefts]
+        } else {
+            let known = corner.or(top.first().copied());
+            known.map_or((SAMPLE_MAX + 1) / 2, i32::from)
+        };
+        border.left[lefts + 1..length + 2].fill(first);
+        let corner = corner.map_or(border.left[1], i32::from);
+        (border.top[0], border.left[0]) = (corner, corner);
+        for (to, &from) in border.top[1..].iter_mut().zip(top) {
+            *to = i32::from(from);
         }
-        border.top[length + 1] = border.top[length];
-        border.left[length + 1] = border.left[length];
+        let last = border.top[top.len()];
+        border.top[top.len() + 1..length + 2].fill(last);
         border
     }
 
@@ -103,13 +91,6 @@ impl Border {
         let run = |arm: &[i32]| arm.windows(2).map(|w| w[0].abs_diff(w[1])).sum::<u32>();
         run(&self.top[..=shape.width()]) + run(&self.left[..=shape.height()])
     }
-}
-
-/// One of the two arms of a border.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arm {
-    Left,
-    Top,
 }
 
 /// Predicts patches of one shape from one border.
@@ -317,8 +298,8 @@ fn cubic_taps(f: i32) -> [i32; 4] {
 mod tests {
     use super::*;
 
-    fn flat(value: i32) -> Border {
-        Border::new(16, Some(value), |_, _| Some([value; 4]))
+    fn flat(value: u16) -> Border {
+        Border::new(16, [value; 16].into_iter(), Some(value), &[value; 16])
     }
 
     #[test]
@@ -336,24 +317,21 @@ mod tests {
 
     #[test]
     fn missing_samples_repeat_their_predecessor() {
-        let border = Border::new(8, Some(7), |arm, g| {
-            (arm == Arm::Left && g == 0).then_some([100, 101, 102, 103])
-        });
+        let border = Border::new(8, [100, 101, 102, 103].into_iter(), Some(7), &[]);
         assert_eq!(border.left[8], 103);
         assert_eq!(border.top[1..=9], [7; 9]);
-        assert_eq!(Border::new(8, None, |_, _| None).top[3], 2048);
+        let nothing = Border::new(8, [].into_iter(), None, &[]);
+        assert_eq!((nothing.top[3], nothing.left[3]), (2048, 2048));
+        let only_top = Border::new(8, [].into_iter(), None, &[9, 8, 7, 6]);
+        assert_eq!((only_top.left[5], only_top.top[0], only_top.top[6]), (9, 9, 6));
     }
 
     #[test]
     fn a_vertical_edge_above_continues_downwards() {
-        let border = Border::new(16, Some(0), |arm, g| {
-            Some([if arm == Arm::Top && g > 0 { 4000 } else { 0 }; 4])
-        });
+        let top: Vec<u16> = (0..16).map(|x| if x < 4 { 0 } else { 4000 }).collect();
+        let border = Border::new(16, [0; 16].into_iter(), Some(0), &top);
         let mut out = [0; 64];
         Predictor::new(border, Shape::new(8, 8).unwrap()).predict(VERTICAL, &mut out);
-        assert!(
-            out.chunks_exact(8)
-                .all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4])
-        );
+        assert!(out.chunks_exact(8).all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4]));
     }
 }
