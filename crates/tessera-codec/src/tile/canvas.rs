@@ -104,8 +104,14 @@ impl Canvas {
         let lefts = decoded(&|away| self.cell(sx - 1, sy + away).is_some());
         let tops = decoded(&|away| self.cell(sx + away, sy - 1).is_some());
         let at = |x: usize, y: usize| y * samples.stride + x;
-        let corner = self.cell(sx - 1, sy - 1).map(|_| samples.data[at(x - 1, y - 1)]);
-        let top = if tops == 0 { &[][..] } else { &samples.data[at(x, y - 1)..][..tops] };
+        let corner = self
+            .cell(sx - 1, sy - 1)
+            .map(|_| samples.data[at(x - 1, y - 1)]);
+        let top = if tops == 0 {
+            &[][..]
+        } else {
+            &samples.data[at(x, y - 1)..][..tops]
+        };
         let column = x.saturating_sub(1);
         let left = (0..lefts).map(|away| samples.data[at(column, y + away)]);
         Border::new(length, left, corner, top)

@@ -99,7 +99,7 @@ impl Models {
     #[inline]
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
-                let mut stretched = [0; LANES];
+        let mut stretched = [0; LANES];
         for (lane, stretched) in stretched.iter_mut().enumerate().take(tables.inputs) {
             let cell = self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize];
             let odds = i32::from(STRETCH[(cell >> 20) as usize]);

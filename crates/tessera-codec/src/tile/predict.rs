@@ -45,7 +45,12 @@ impl Border {
     /// A border of `length` samples per arm from what is decoded: `left` and `top` hold the samples that
     /// exist, counted away from the corner. What is missing takes the value before it on the way from
     /// the lowest left sample over the corner to the rightmost top sample.
-    pub(crate) fn new(length: usize, left: impl ExactSizeIterator<Item = u16>, corner: Option<u16>, top: &[u16]) -> Self {
+    pub(crate) fn new(
+        length: usize,
+        left: impl ExactSizeIterator<Item = u16>,
+        corner: Option<u16>,
+        top: &[u16],
+    ) -> Self {
         let mut border = Self {
             top: [0; ARM],
             left: [0; ARM],
@@ -323,7 +328,10 @@ mod tests {
         let nothing = Border::new(8, [].into_iter(), None, &[]);
         assert_eq!((nothing.top[3], nothing.left[3]), (2048, 2048));
         let only_top = Border::new(8, [].into_iter(), None, &[9, 8, 7, 6]);
-        assert_eq!((only_top.left[5], only_top.top[0], only_top.top[6]), (9, 9, 6));
+        assert_eq!(
+            (only_top.left[5], only_top.top[0], only_top.top[6]),
+            (9, 9, 6)
+        );
     }
 
     #[test]
@@ -332,6 +340,9 @@ mod tests {
         let border = Border::new(16, [0; 16].into_iter(), Some(0), &top);
         let mut out = [0; 64];
         Predictor::new(border, Shape::new(8, 8).unwrap()).predict(VERTICAL, &mut out);
-        assert!(out.chunks_exact(8).all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4]));
+        assert!(
+            out.chunks_exact(8)
+                .all(|row| row[..4] == [0; 4] && row[4..] == [4000; 4])
+        );
     }
 }

@@ -9,6 +9,8 @@ use tessera_patch::Shape;
 pub(crate) struct Analysis {
     /// Cosine matrices by log2 of the side, and their transposes.
     cosines: Vec<[Vec<f32>; 2]>,
+    /// Scans of every shape, as it is and transposed.
+    scans: Vec<[Vec<u16>; 2]>,
     /// Rotations by plane kind, group and choice; empty for the cosine basis.
     rotations: [Vec<Vec<Vec<f32>>>; 2],
 }
@@ -26,22 +28,28 @@ impl Analysis {
             .collect();
         Self {
             cosines,
+            scans: Shape::all().map(scan_pair).collect(),
             rotations: [rotations(&dictionary.luma), rotations(&dictionary.chroma)],
         }
     }
 
-    /// Cosine transform of `residual` (row-major in `shape`), times `scale`, in scan order.
-    pub(crate) fn spectrum(&self, shape: Shape, residual: &[f32], scale: f32, out: &mut [f32]) {
-        let (w, h) = (shape.width(), shape.height());
+    /// Cosine spectrum of `original` minus `prediction`, times `scale`, in the scan order of the folded shape.
+    pub(crate) fn spectrum(
+        &self,
+        shape: Shape,
+        transposed: bool,
+        patch: Difference<'_>,
+        scale: f32,
+    ) -> Vec<f32> {
         let down = &self.cosines[shape.log_height()][0];
         let across = &self.cosines[shape.log_width()][1];
-        let scan = &geometry(shape).scan;
-        match w {
-            4 => transform::<4, 32>(h, down, across, residual, scale, scan, out),
-            8 => transform::<8, 128>(h, down, across, residual, scale, scan, out),
-            16 => transform::<16, 512>(h, down, across, residual, scale, scan, out),
-            32 => transform::<32, 2048>(h, down, across, residual, scale, scan, out),
-            _ => transform::<64, 4096>(h, down, across, residual, scale, scan, out),
+        let scan = &self.scans[shape.index()][usize::from(transposed)];
+        match shape.width() {
+            4 => transform::<4, 32>(down, across, patch, scale, scan),
+            8 => transform::<8, 128>(down, across, patch, scale, scan),
+            16 => transform::<16, 512>(down, across, patch, scale, scan),
+            32 => transform::<32, 2048>(down, across, patch, scale, scan),
+            _ => transform::<64, 4096>(down, across, patch, scale, scan),
         }
     }
 
@@ -101,28 +109,56 @@ fn cosine_pair(log: usize) -> [Vec<f32>; 2] {
     [matrix, transpose]
 }
 
-/// down * residual * across in scan order, for `W` columns and at most `N` samples.
+/// Raster indices in scan order, and those of the transposed patch in the scan order of its transpose.
+fn scan_pair(shape: Shape) -> [Vec<u16>; 2] {
+    let folded = shape.transposed();
+    let (w, folded_width) = (shape.width() as u16, folded.width() as u16);
+    let exchange = |&raster: &u16| raster % folded_width * w + raster / folded_width;
+    [
+        geometry(shape).scan.clone(),
+        geometry(folded).scan.iter().map(exchange).collect(),
+    ]
+}
+
+/// A patch of the original (rows `stride` apart) and its prediction (packed).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Difference<'a> {
+    pub(crate) original: &'a [f32],
+    pub(crate) stride: usize,
+    pub(crate) prediction: &'a [i32],
+}
+
+/// Transforms a patch of `W` columns and at most `N` samples.
 fn transform<const W: usize, const N: usize>(
-    h: usize,
     down: &[f32],
     across: &[f32],
-    residual: &[f32],
+    patch: Difference<'_>,
     scale: f32,
     scan: &[u16],
-    out: &mut [f32],
-) {
+) -> Vec<f32> {
+    let h = patch.prediction.len() / W;
+    let mut residual = [0f32; N];
     let mut half = [0f32; N];
-    let mut full = [0f32; N];
+    let rows = patch
+        .original
+        .chunks(patch.stride)
+        .zip(patch.prediction.chunks_exact(W));
+    for (to, (original, prediction)) in residual.chunks_exact_mut(W).zip(rows) {
+        for ((to, original), prediction) in to.iter_mut().zip(original).zip(prediction) {
+            *to = (original - *prediction as f32) * scale;
+        }
+    }
     for (v, row) in half.chunks_exact_mut(W).enumerate().take(h) {
         let mut sums = [0f32; W];
         for (factor, row) in down[v * h..(v + 1) * h]
             .iter()
             .zip(residual.chunks_exact(W))
         {
-            axpy(&mut sums, factor * scale, row);
+            axpy(&mut sums, *factor, row);
         }
         row.copy_from_slice(&sums);
     }
+    let full = &mut residual;
     for (to, from) in full.chunks_exact_mut(W).zip(half.chunks_exact(W)).take(h) {
         let mut sums = [0f32; W];
         for (factor, row) in from.iter().zip(across.chunks_exact(W)) {
@@ -130,9 +166,7 @@ fn transform<const W: usize, const N: usize>(
         }
         to.copy_from_slice(&sums);
     }
-    for (value, &raster) in out.iter_mut().zip(scan) {
-        *value = full[raster as usize];
-    }
+    scan.iter().map(|&raster| full[raster as usize]).collect()
 }
 
 #[inline]

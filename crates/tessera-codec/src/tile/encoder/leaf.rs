@@ -1,6 +1,7 @@
 //! The best way to code one leaf: prediction mode, basis and levels.
 
 use super::Encoder;
+use super::analysis::Difference;
 use super::quantise::{both_ways, metered, quantise};
 use crate::tile::canvas::{CellInfo, level_activity};
 use crate::tile::mix::PlaneKind;
@@ -162,22 +163,15 @@ impl Encoder<'_> {
 
     /// Spectrum (scan order, in steps) of what a prediction leaves.
     pub(crate) fn spectrum(&self, site: &Site, fold: Fold, prediction: &[i32]) -> Vec<f32> {
-        let (w, h) = (site.shape.width(), site.shape.height());
         let original = &self.originals[self.plane_index(site)];
-        let difference = |x: usize, y: usize| {
-            original[(site.y + y) * self.stride + site.x + x] - prediction[y * w + x] as f32
+        let patch = Difference {
+            original: &original[site.y * self.stride + site.x..],
+            stride: self.stride,
+            prediction,
         };
-        let mut residual = Vec::with_capacity(w * h);
-        if fold.transposed {
-            (0..w).for_each(|x| residual.extend((0..h).map(|y| difference(x, y))));
-        } else {
-            (0..h).for_each(|y| residual.extend((0..w).map(|x| difference(x, y))));
-        }
-        let mut spectrum = vec![0.0; w * h];
         let scale = 1.0 / self.state.step(site.kind).value();
         self.analysis
-            .spectrum(fold.apply(site.shape), &residual, scale, &mut spectrum);
-        spectrum
+            .spectrum(site.shape, fold.transposed, patch, scale)
     }
 
     /// Rough cost of coding coefficients: what is small is dropped, what is large pays a logarithm.
