@@ -96,16 +96,10 @@ impl Canvas {
     /// The coding order makes the decoded part of an arm start at the corner, so that a length describes it.
     pub(crate) fn border_of(&self, samples: &Samples, x: usize, y: usize, shape: Shape) -> Border {
         let length = shape.width() + shape.height();
-        let (sx, sy) = (x as isize, y as isize);
-        let decoded = |cell: &dyn Fn(isize) -> bool| {
-            let cells = (0..length as isize).step_by(CELL);
-            CELL * cells.take_while(|&away| cell(away)).count()
-        };
-        let lefts = decoded(&|away| self.cell(sx - 1, sy + away).is_some());
-        let tops = decoded(&|away| self.cell(sx + away, sy - 1).is_some());
+        let (lefts, tops) = self.decoded_arms(x, y, length);
         let at = |x: usize, y: usize| y * samples.stride + x;
         let corner = self
-            .cell(sx - 1, sy - 1)
+            .cell(x as isize - 1, y as isize - 1)
             .map(|_| samples.data[at(x - 1, y - 1)]);
         let top = if tops == 0 {
             &[][..]
@@ -115,6 +109,26 @@ impl Canvas {
         let column = x.saturating_sub(1);
         let left = (0..lefts).map(|away| samples.data[at(column, y + away)]);
         Border::new(length, left, corner, top)
+    }
+
+    /// How many of the `length` samples below the corner and right of it are decoded.
+    fn decoded_arms(&self, x: usize, y: usize, length: usize) -> (usize, usize) {
+        let (column, row, cells) = (x / CELL, y / CELL, length / CELL);
+        let mut lefts = 0;
+        if x > 0 {
+            let mut at = row * self.columns + column - 1;
+            while lefts < cells && self.cells.get(at).is_some_and(|cell| cell.decoded) {
+                lefts += 1;
+                at += self.columns;
+            }
+        }
+        let mut tops = 0;
+        if y > 0 {
+            let start = (row - 1) * self.columns;
+            let above = &self.cells[start + column..start + self.columns.min(column + cells)];
+            tops = above.iter().take_while(|cell| cell.decoded).count();
+        }
+        (CELL * lefts, CELL * tops)
     }
 
     /// Mean activity of the decoded patches around a block, 8 fractional bits; diagonal ones count half.

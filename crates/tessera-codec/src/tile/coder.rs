@@ -119,6 +119,13 @@ pub(crate) fn costs(
     [code_length(65536 - one), code_length(one)]
 }
 
+/// Bits of a zero coefficient by the first cell of its significance contexts alone.
+#[cfg(feature = "encoder")]
+pub(crate) fn quick_zero_cost(models: &ModelPair, kind: PlaneKind, cell: u32) -> f32 {
+    let one = models.0[kind as usize].first_cell(Element::Significance, cell);
+    code_length(65536 - one.clamp(32, 65504))
+}
+
 /// -log2(p / 2^16), by table.
 #[cfg(feature = "encoder")]
 fn code_length(p: u32) -> f32 {

@@ -171,6 +171,11 @@ fn tables(bases: BasisTotals) -> [Tables; ELEMENTS.len()] {
 
 #[cfg(feature = "encoder")]
 impl Models {
+    /// Probability of a one, 16 bits, of a cell in the first table of an element.
+    pub(crate) fn first_cell(&self, element: Element, cell: u32) -> u32 {
+        self.cells[(self.tables[element as usize].cells[0] + cell) as usize] >> 16
+    }
+
     /// The present state as a prior, with confidence capped.
     pub(crate) fn to_prior(&self) -> Prior {
         use tessera_dict::prior::{MAX_COUNT, PriorCell};

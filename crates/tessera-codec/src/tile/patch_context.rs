@@ -13,9 +13,22 @@ pub(crate) const UNARY_LIMIT: u32 = 15;
 
 /// Position along the coding order in 16 classes of growing width.
 pub(crate) fn position_class(position: usize) -> u32 {
-    const STARTS: [usize; 15] = [1, 2, 3, 4, 6, 9, 14, 21, 31, 45, 65, 101, 161, 256, 512];
-    STARTS.partition_point(|&start| start <= position) as u32
+    u32::from(POSITION_CLASSES[position.min(512)])
 }
+
+const POSITION_CLASSES: [u8; 513] = {
+    const STARTS: [usize; 15] = [1, 2, 3, 4, 6, 9, 14, 21, 31, 45, 65, 101, 161, 256, 512];
+    let mut table = [0; 513];
+    let (mut position, mut class) = (0, 0);
+    while position < table.len() {
+        if class < STARTS.len() && STARTS[class] == position {
+            class += 1;
+        }
+        table[position] = class as u8;
+        position += 1;
+    }
+    table
+};
 
 /// log2 with 8 fractional bits, linear between powers of two.
 fn log2_fixed(value: u32) -> i32 {
@@ -129,6 +142,12 @@ impl CoefficientState {
         let clipped = magnitude.min(1 << 12) << MAGNITUDE_BITS;
         self.mean = (self.mean as u64 * 205 + u64::from(clipped) * 51 >> 8) as u32;
         self.recent = [magnitude, self.recent[0], self.recent[1]];
+    }
+
+    /// The first of the significance contexts.
+    pub(crate) fn quick_significance(&self, patch: &PatchContext<'_>, position: usize) -> u32 {
+        let place = position_class(position);
+        self.magnitude_class(position) | (place / 4) << 5 | patch.size_group << 7
     }
 
     /// Contexts of the decision "the coefficient at `position` is not zero".

@@ -11,7 +11,6 @@ use super::syntax::{self, FROM_LUMA, ModeContexts};
 use super::transform::synthesise;
 use super::{PlaneLayout, TileConfig};
 use tessera_dict::{BasisSet, Dictionary, FilterSet};
-use tessera_patch::shape::MAX_CODED;
 use tessera_patch::{Plane, Shape};
 
 /// Where a patch lies and which component it belongs to.
@@ -63,30 +62,22 @@ impl Fold {
 }
 
 /// The coefficients of one patch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Coefficients {
     /// Index of the basis in its group.
     pub(crate) choice: u32,
-    /// Levels in coding order, zero from `count` on.
-    pub(crate) levels: Box<[i32; MAX_CODED]>,
-    /// Number of leading levels up to the last non-zero one; 0 if the patch carries none.
-    pub(crate) count: usize,
-}
-
-impl Default for Coefficients {
-    fn default() -> Self {
-        Self {
-            choice: 0,
-            levels: Box::new([0; MAX_CODED]),
-            count: 0,
-        }
-    }
+    /// Levels in coding order up to the last non-zero one; empty if the patch carries none.
+    pub(crate) levels: Vec<i32>,
 }
 
 impl Coefficients {
     pub(crate) fn clear(&mut self) {
-        self.levels[..self.count].fill(0);
-        (self.choice, self.count) = (0, 0);
+        self.choice = 0;
+        self.levels.clear();
+    }
+
+    pub(crate) fn coded(&self) -> bool {
+        !self.levels.is_empty()
     }
 }
 
@@ -294,10 +285,9 @@ impl<'a> TileState<'a> {
             let patch = &mut leaf.patches[component];
             let fold = Fold::new(kind, leaf.mode, shape);
             self.code_patch(coder, &site, fold, &predictor.raw, info.coded[0], patch);
-            if patch.count > 0 {
+            if patch.coded() {
                 info.coded[component] = true;
-                info.activity[component] =
-                    level_activity(&patch.levels[..patch.count], shape.area());
+                info.activity[component] = level_activity(&patch.levels, shape.area());
                 self.add_residual(&site, fold, patch, &mut samples);
             }
             self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
@@ -373,7 +363,7 @@ impl<'a> TileState<'a> {
         let mut context =
             self.patch_context(site, fold, border, sister_coded && site.component == 1, 0);
         let neighbours = self.coded_neighbours(site);
-        if !syntax::code_coded(coder, &context, neighbours, patch.count > 0) {
+        if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
             patch.clear();
             return;
         }
@@ -386,10 +376,10 @@ impl<'a> TileState<'a> {
             coder,
             &context,
             shape.coded(),
-            patch.count.saturating_sub(1),
+            patch.levels.len().saturating_sub(1),
         );
-        patch.count = last + 1;
-        syntax::code_levels(coder, &context, last, &mut patch.levels[..]);
+        patch.levels.resize(last + 1, 0);
+        syntax::code_levels(coder, &context, &mut patch.levels);
     }
 
     /// Adds the patch that the levels stand for to `samples`.
@@ -403,7 +393,7 @@ impl<'a> TileState<'a> {
         let shape = fold.apply(site.shape);
         let basis = &self.bases(site.kind).group(shape, fold.class)[patch.choice as usize];
         let step = self.step(site.kind);
-        let levels = patch.levels[..patch.count].iter();
+        let levels = patch.levels.iter();
         let values: Vec<i32> = levels.map(|&level| step.dequantise(level)).collect();
         let mut residual = vec![0; shape.area()];
         synthesise(shape, basis, &values, &mut residual);

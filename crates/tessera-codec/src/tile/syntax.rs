@@ -88,6 +88,32 @@ pub(crate) fn code_split<C: BinaryCoder>(
     }
 }
 
+/// Bits of [`Split::None`], [`Split::Quad`], [`Split::Rows`] and [`Split::Columns`].
+#[cfg(feature = "encoder")]
+pub(crate) fn split_costs(
+    models: &super::coder::ModelPair,
+    kind: PlaneKind,
+    canvas: &Canvas,
+    luma: Option<&Canvas>,
+    block: Block,
+) -> [f32; 4] {
+    if block.size == MIN_SIDE {
+        return [0.0; 4];
+    }
+    let contexts = SplitContexts::new(canvas, luma, block);
+    let cost =
+        |decision| super::coder::costs(models, kind, Element::Partition, &contexts.of(decision));
+    let [whole, divided] = cost(0);
+    let [halves, quarters] = cost(1);
+    let [rows, columns] = cost(2);
+    [
+        whole,
+        divided + quarters,
+        divided + halves + rows,
+        divided + halves + columns,
+    ]
+}
+
 /// Surroundings of a block as far as they bear on its split.
 struct SplitContexts {
     size: u32,
@@ -231,6 +257,14 @@ impl ModeContexts {
 
 #[cfg(feature = "encoder")]
 impl ModeContexts {
+    /// The modes of the patches to the left and above.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = usize> {
+        [self.left, self.above]
+            .into_iter()
+            .map(|mode| mode as usize)
+            .filter(|&mode| mode < MODES)
+    }
+
     /// Bits of every mode; those outside the candidates are taken as equally likely.
     pub(crate) fn costs(&self, models: &super::coder::ModelPair) -> [f32; MODES] {
         const TREE_BITS: f32 = 5.0;
@@ -400,13 +434,13 @@ pub(crate) fn code_last<C: BinaryCoder>(
     (value as usize - 1).min(limit - 1)
 }
 
-/// Codes the levels of positions 0..=last, from last to first.
+/// Codes levels from last to first; the last one is not zero.
 pub(crate) fn code_levels<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
-    last: usize,
     levels: &mut [i32],
 ) {
+    let last = levels.len() - 1;
     let mut state = CoefficientState::new(patch, last);
     for position in (0..=last).rev() {
         let level = levels[position];

@@ -2,13 +2,19 @@
 
 use super::Encoder;
 use super::analysis::Difference;
-use super::quantise::{both_ways, metered, quantise};
+use super::quantise::{metered, quantise};
 use crate::tile::canvas::{CellInfo, level_activity};
+use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{MODES, Predictor};
+use crate::tile::patch_context;
+use crate::tile::predict::{MEAN, MODES, PLANAR, Predictor};
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
-use crate::tile::syntax::{self, CHROMA_MODES, ModeContexts};
+use crate::tile::syntax::{self, Block, CHROMA_MODES, ModeContexts};
+use tessera_dict::layout::Element;
 use tessera_patch::Shape;
+
+/// The true cost is rarely below this share of its estimate.
+const OPTIMISM: f32 = 0.75;
 
 /// A coded leaf that is not yet on the canvas.
 #[derive(Debug)]
@@ -40,15 +46,22 @@ struct PatchTrial {
 }
 
 impl Encoder<'_> {
-    /// Finds the cheapest leaf for a place.
-    pub(crate) fn try_leaf(&self, kind: PlaneKind, x: usize, y: usize, shape: Shape) -> Trial {
+    /// Finds the cheapest leaf for a place, unless it clearly costs more than `bound`.
+    pub(crate) fn try_leaf(
+        &self,
+        kind: PlaneKind,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        bound: f32,
+    ) -> Option<Trial> {
         match kind {
-            PlaneKind::Luma => self.try_luma(x, y, shape),
-            PlaneKind::Chroma => self.try_chroma(x, y, shape),
+            PlaneKind::Luma => self.try_luma(x, y, shape, bound),
+            PlaneKind::Chroma => self.try_chroma(x, y, shape, bound),
         }
     }
 
-    fn try_luma(&self, x: usize, y: usize, shape: Shape) -> Trial {
+    fn try_luma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
         let site = Site {
             kind: PlaneKind::Luma,
             component: 0,
@@ -80,6 +93,9 @@ impl Encoder<'_> {
             }
         }
         options.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if options[0].0 * OPTIMISM > bound {
+            return None;
+        }
         let limit = options[0].0 * 1.15 + self.lambda * 5.0;
         options.retain(|option| option.0 <= limit);
         options.truncate(self.effort.options);
@@ -101,7 +117,7 @@ impl Encoder<'_> {
             ..Leaf::default()
         };
         leaf.patches[0] = coefficients;
-        self.finish(
+        Some(self.finish(
             PlaneKind::Luma,
             x,
             y,
@@ -109,7 +125,7 @@ impl Encoder<'_> {
             leaf,
             vec![trial.prediction.clone()],
             cost,
-        )
+        ))
     }
 
     /// Mode bits, predictions and spectra of the most promising modes, best first.
@@ -121,13 +137,14 @@ impl Encoder<'_> {
             predictor.predict(mode, &mut prediction);
             self.mode_trial(site, mode, bits[mode], prediction)
         };
-        let mut trials: Vec<ModeTrial> = [0, 1]
-            .into_iter()
-            .chain((2..MODES).step_by(4))
-            .map(trial)
-            .collect();
+        let mut trials: Vec<ModeTrial> = Vec::with_capacity(16);
+        for mode in self.promising_modes(site, &contexts) {
+            if trials.iter().all(|trial| trial.mode != mode) {
+                trials.push(trial(mode));
+            }
+        }
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
-        for (distance, best) in [(2, 2), (1, 2)] {
+        for (distance, best) in [(2, 1), (1, 2)] {
             let near: Vec<usize> = trials
                 .iter()
                 .map(|trial| trial.mode)
@@ -146,6 +163,37 @@ impl Encoder<'_> {
         }
         trials.truncate(self.effort.modes);
         trials
+    }
+
+    /// Flat modes, the neighbours' modes and the directions found by the first look.
+    fn promising_modes(&self, site: &Site, contexts: &ModeContexts) -> Vec<usize> {
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let size = w.max(h);
+        let parent = Block {
+            x: site.x / size * size,
+            y: site.y / size * size,
+            size,
+        };
+        let mut modes = vec![PLANAR, MEAN];
+        modes.extend(contexts.neighbours());
+        modes.extend(self.rough.look(parent).directions.map(usize::from));
+        if w != h {
+            let side = w.min(h);
+            for part in 0..2 {
+                let (dx, dy) = if w > h {
+                    (part * side, 0)
+                } else {
+                    (0, part * side)
+                };
+                let child = Block {
+                    x: site.x + dx,
+                    y: site.y + dy,
+                    size: side,
+                };
+                modes.push(usize::from(self.rough.look(child).directions[0]));
+            }
+        }
+        modes
     }
 
     fn mode_trial(&self, site: &Site, mode: usize, bits: f32, prediction: Vec<i32>) -> ModeTrial {
@@ -175,7 +223,7 @@ impl Encoder<'_> {
     }
 
     /// Rough cost of coding coefficients: what is small is dropped, what is large pays a logarithm.
-    fn estimate(&self, coefficients: &[f32]) -> f32 {
+    pub(crate) fn estimate(&self, coefficients: &[f32]) -> f32 {
         let (floor, slope) = (0.08 + 6.3 * self.lambda, 2.0 * self.lambda);
         let mut lanes = [0f32; 8];
         for chunk in coefficients.chunks_exact(8) {
@@ -204,9 +252,8 @@ impl Encoder<'_> {
             .state
             .patch_context(site, fold, &predictor.raw, sister, choice as u32);
         let neighbours = self.state.coded_neighbours(site);
-        let [empty, coded] = both_ways(self.models(), |meter, bit| {
-            syntax::code_coded(meter, &context, neighbours, bit);
-        });
+        let contexts = patch_context::coded(&context, neighbours[0], neighbours[1]);
+        let [empty, coded] = costs(self.models(), site.kind, Element::Coded, &contexts);
         let mut found = Vec::with_capacity(2);
         if with_empty {
             let energy: f32 = values.iter().map(|c| c * c).sum();
@@ -240,7 +287,7 @@ impl Encoder<'_> {
         found
     }
 
-    fn try_chroma(&self, x: usize, y: usize, shape: Shape) -> Trial {
+    fn try_chroma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
         let kind = PlaneKind::Chroma;
         let canvas = self.state.canvas(kind);
         let luma_mode = self.state.luma_mode(x, y, shape);
@@ -274,13 +321,16 @@ impl Encoder<'_> {
         modes.sort_by(|a, b| {
             (a[0].estimate + a[1].estimate).total_cmp(&(b[0].estimate + b[1].estimate))
         });
+        if (modes[0][0].estimate + modes[0][1].estimate) * OPTIMISM > bound {
+            return None;
+        }
         modes.truncate(self.effort.chroma_modes);
         let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
         for (index, trials) in modes.iter().enumerate() {
             let mut cost = self.lambda * 2.0 * trials[0].bits;
             let mut patches = <[Coefficients; 2]>::default();
             for component in 0..2 {
-                let sister = patches[0].count > 0;
+                let sister = patches[0].coded();
                 let patch = self.best_chroma_patch(
                     &sites[component],
                     &predictors[component],
@@ -303,7 +353,7 @@ impl Encoder<'_> {
             .swap_remove(index)
             .map(|trial| trial.prediction)
             .into();
-        self.finish(kind, x, y, shape, leaf, predictions, cost)
+        Some(self.finish(kind, x, y, shape, leaf, predictions, cost))
     }
 
     fn best_chroma_patch(
@@ -366,7 +416,7 @@ impl Encoder<'_> {
         let fold = Fold::new(kind, leaf.mode, shape);
         for (component, samples) in samples.iter_mut().enumerate() {
             let patch = &leaf.patches[component];
-            if patch.count > 0 {
+            if patch.coded() {
                 let site = Site {
                     kind,
                     component,
@@ -375,8 +425,7 @@ impl Encoder<'_> {
                     shape,
                 };
                 info.coded[component] = true;
-                info.activity[component] =
-                    level_activity(&patch.levels[..patch.count], shape.area());
+                info.activity[component] = level_activity(&patch.levels, shape.area());
                 self.state.add_residual(&site, fold, patch, samples);
             }
         }

@@ -3,6 +3,7 @@
 mod analysis;
 mod leaf;
 mod quantise;
+mod rough;
 mod search;
 pub mod training;
 
@@ -15,6 +16,7 @@ use super::state::{Site, TileState};
 use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
+use rough::RoughMap;
 use search::Tree;
 use tessera_dict::Dictionary;
 use tessera_patch::Plane;
@@ -29,6 +31,9 @@ pub struct Effort {
     pub options: usize,
     /// Chroma modes that are coded in full.
     pub chroma_modes: usize,
+    /// Relative rough costs of a whole block over its division below which it is not divided, and above
+    /// which it is not tried whole.
+    pub prune: [f32; 2],
     /// Halves are tried unless quarters beat the whole block by this factor.
     pub halves_margin: f32,
     /// Price of a bit in squared steps.
@@ -41,6 +46,7 @@ impl Default for Effort {
             modes: 3,
             options: 4,
             chroma_modes: 2,
+            prune: [0.75, 2.5],
             halves_margin: 1.15,
             lambda: 0.09,
         }
@@ -73,6 +79,9 @@ struct Encoder<'a> {
     writer: Writer,
     /// Padded planes.
     originals: Vec<Vec<f32>>,
+    /// Padded luma as integers, for predictions from original samples.
+    source: Vec<u16>,
+    rough: RoughMap,
     stride: usize,
     analysis: Analysis,
     effort: Effort,
@@ -88,11 +97,14 @@ impl<'a> Encoder<'a> {
     ) -> Self {
         let state = TileState::new(config, dictionary);
         let (stride, rows) = (state.luma.width, state.luma.height);
+        let originals: Vec<Vec<f32>> = planes
+            .iter()
+            .map(|plane| padded(plane, stride, rows))
+            .collect();
         Self {
-            originals: planes
-                .iter()
-                .map(|plane| padded(plane, stride, rows))
-                .collect(),
+            source: originals[0].iter().map(|&v| v as u16).collect(),
+            rough: RoughMap::empty(),
+            originals,
             stride,
             analysis: Analysis::new(dictionary),
             lambda: effort.lambda,
@@ -107,8 +119,10 @@ impl<'a> Encoder<'a> {
 
     fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
         for block in superblocks(config) {
+            self.look_at(block);
             for &kind in config.layout.kinds() {
-                let (_, mut tree) = self.search(kind, block);
+                let found = self.search(kind, block, f32::INFINITY);
+                let (_, mut tree) = found.expect("no bound was given");
                 self.erase(kind, block);
                 self.write(kind, block, &mut tree, &mut observer);
             }

@@ -1,6 +1,6 @@
 //! Rate-distortion optimised choice of levels.
 
-use crate::tile::coder::{Meter, ModelPair, costs};
+use crate::tile::coder::{Meter, ModelPair, costs, quick_zero_cost};
 use crate::tile::patch_context::{CoefficientState, PatchContext, UNARY_LIMIT};
 use crate::tile::quantiser::shrinkage;
 use crate::tile::state::Coefficients;
@@ -52,19 +52,12 @@ pub(crate) fn quantise(
     }
     choices.reverse();
     let (last, cost) = choose_last(models, context, lambda, coefficients, &choices)?;
-    for (level, (choice, c)) in patch
-        .levels
-        .iter_mut()
-        .zip(choices[..=last].iter().zip(coefficients))
-    {
-        *level = if *c < 0.0 {
-            -(choice.magnitude as i32)
-        } else {
-            choice.magnitude as i32
-        };
-    }
-    patch.levels[last + 1..patch.count.max(last + 1)].fill(0);
-    patch.count = last + 1;
+    let chosen = choices[..=last].iter().zip(coefficients);
+    patch.levels.clear();
+    patch.levels.extend(chosen.map(|(choice, c)| {
+        let magnitude = choice.magnitude as i32;
+        if *c < 0.0 { -magnitude } else { magnitude }
+    }));
     let tail: f32 = coefficients[end + 1..].iter().map(|c| c * c).sum();
     Some(cost + tail)
 }
@@ -77,6 +70,20 @@ fn choose(
     position: usize,
     size: f32,
 ) -> Choice {
+    let nearest = (size + 0.5) as u32;
+    if nearest == 0 {
+        // Nothing to choose: one cell tells the price of a zero well enough.
+        let zero = quick_zero_cost(
+            models,
+            context.kind,
+            state.quick_significance(context, position),
+        );
+        return Choice {
+            magnitude: 0,
+            cost: size * size + lambda * zero,
+            cost_as_last: f32::INFINITY,
+        };
+    }
     let [zero, one] = costs(
         models,
         context.kind,
@@ -88,7 +95,6 @@ fn choose(
         cost: size * size + lambda * zero,
         cost_as_last: f32::INFINITY,
     };
-    let nearest = (size + 0.5) as u32;
     let mut longer = 0.0;
     for magnitude in 1..=nearest.min(UNARY_LIMIT) {
         let [stop, go_on] = costs(
@@ -169,9 +175,4 @@ pub(crate) fn metered(models: &ModelPair, code: impl FnOnce(&mut Meter<'_>)) -> 
     let mut meter = Meter::new(models);
     code(&mut meter);
     meter.bits
-}
-
-/// Cost in bits of a yes/no question, both ways.
-pub(crate) fn both_ways(models: &ModelPair, code: impl Fn(&mut Meter<'_>, bool)) -> [f32; 2] {
-    [false, true].map(|bit| metered(models, |meter| code(meter, bit)))
 }

@@ -2,10 +2,9 @@
 
 use super::Encoder;
 use super::leaf::Trial;
-use super::quantise::metered;
 use crate::tile::canvas::CellInfo;
 use crate::tile::mix::PlaneKind;
-use crate::tile::syntax::{Block, Split, code_split};
+use crate::tile::syntax::{Block, Split, split_costs};
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
 
@@ -19,69 +18,107 @@ pub(crate) enum Tree {
     Quarters(Box<[Tree; 4]>),
 }
 
+/// Which ways of coding a block are tried.
+struct Advice {
+    whole: bool,
+    divide: bool,
+}
+
+fn cost_of(best: &Option<(f32, Tree)>) -> f32 {
+    best.as_ref().map_or(f32::INFINITY, |(cost, _)| *cost)
+}
+
 /// A block whose unsplit cost is below this many bits is not split further.
 const CHEAP_BITS: f32 = 12.0;
 
 impl Encoder<'_> {
-    /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas.
-    pub(crate) fn search(&mut self, kind: PlaneKind, block: Block) -> (f32, Tree) {
+    /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
+    /// undefined canvas, if every one clearly costs more than `bound`.
+    pub(crate) fn search(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        bound: f32,
+    ) -> Option<(f32, Tree)> {
         let canvas = self.state.canvas(kind);
         if block.x >= canvas.width || block.y >= canvas.height {
-            return (0.0, Tree::Outside);
+            return Some((0.0, Tree::Outside));
         }
         if !block.fits(canvas) {
-            return self
-                .search_quarters(kind, block, f32::INFINITY)
-                .expect("no bound was given");
+            return self.search_quarters(kind, block, bound);
         }
-        let split_bits = self.split_bits(kind, block);
-        let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
-        let whole = self.try_leaf(kind, block.x, block.y, shape);
-        let mut cost = whole.cost + self.lambda * split_bits[0];
-        let mut tree = Tree::Leaf(Box::new(whole));
-        if block.size > MIN_SIDE && cost > self.lambda * CHEAP_BITS {
-            let whole_cost = cost;
+        let advice = self.advice(kind, block);
+        let split_bits = split_costs(
+            self.models(),
+            kind,
+            self.state.canvas(kind),
+            self.state.guide(kind),
+            block,
+        );
+        let mut best: Option<(f32, Tree)> = None;
+        if advice.whole {
+            let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
+            best = self
+                .try_leaf(kind, block.x, block.y, shape, bound)
+                .map(|whole| {
+                    let cost = whole.cost + self.lambda * split_bits[0];
+                    (cost, Tree::Leaf(Box::new(whole)))
+                });
+        }
+        let whole_cost = cost_of(&best);
+        if advice.divide && whole_cost > self.lambda * CHEAP_BITS {
             self.erase(kind, block);
             let bits = self.lambda * split_bits[1];
-            let quarters =
-                self.search_quarters(kind, block, cost * self.effort.halves_margin - bits);
-            if let Some((quarter_cost, quarters)) =
-                quarters.filter(|(quarter_cost, _)| quarter_cost + bits < cost)
+            let quarters_bound = bound.min(whole_cost * self.effort.halves_margin) - bits;
+            if let Some((cost, quarters)) = self.search_quarters(kind, block, quarters_bound)
+                && cost + bits < whole_cost
             {
-                (cost, tree) = (quarter_cost + bits, quarters);
+                best = Some((cost + bits, quarters));
             }
             // Halves pay where neither the whole nor the quarters are far ahead.
-            if cost * self.effort.halves_margin > whole_cost {
+            if cost_of(&best) * self.effort.halves_margin > whole_cost {
                 for (split, bits) in [
                     (Split::Rows, split_bits[2]),
                     (Split::Columns, split_bits[3]),
                 ] {
                     self.erase(kind, block);
-                    if let Some((half_cost, halves)) =
-                        self.search_halves(kind, block, split, self.lambda * bits, cost)
+                    let halves_bound = bound.min(cost_of(&best));
+                    if let Some(halves) =
+                        self.search_halves(kind, block, split, self.lambda * bits, halves_bound)
                     {
-                        (cost, tree) = (half_cost, halves);
+                        best = Some(halves);
                     }
                 }
             }
         }
+        let (cost, tree) = best?;
         self.erase(kind, block);
         self.draw(kind, &tree);
-        (cost, tree)
+        Some((cost, tree))
     }
 
-    fn split_bits(&self, kind: PlaneKind, block: Block) -> [f32; 4] {
-        [Split::None, Split::Quad, Split::Rows, Split::Columns].map(|split| {
-            metered(self.models(), |meter| {
-                code_split(
-                    meter,
-                    kind,
-                    self.state.canvas(kind),
-                    self.state.guide(kind),
-                    block,
-                    split,
-                );
-            })
+    /// What the rough costs say is worth trying.
+    fn advice(&self, kind: PlaneKind, block: Block) -> Advice {
+        let divisible = block.size > MIN_SIDE;
+        if kind == PlaneKind::Chroma {
+            return Advice {
+                whole: true,
+                divide: divisible && self.luma_is_divided(block),
+            };
+        }
+        let [keep, divide] = self.effort.prune;
+        let ratio = self.rough.ratio(block);
+        Advice {
+            whole: !divisible || ratio <= divide,
+            divide: divisible && ratio >= keep,
+        }
+    }
+
+    /// Whether luma patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
+    fn luma_is_divided(&self, block: Block) -> bool {
+        block.quarters().into_iter().any(|quarter| {
+            let cell = self.state.luma.cell(quarter.x as isize, quarter.y as isize);
+            cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)
         })
     }
 
@@ -94,12 +131,12 @@ impl Encoder<'_> {
         bound: f32,
     ) -> Option<(f32, Tree)> {
         let [(x, y, shape), (x2, y2, _)] = block.halves(split);
-        let first = self.try_leaf(kind, x, y, shape);
+        let first = self.try_leaf(kind, x, y, shape, bound - start)?;
         if start + first.cost >= bound {
             return None;
         }
         self.draw_trial(kind, &first);
-        let second = self.try_leaf(kind, x2, y2, shape);
+        let second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost)?;
         let cost = start + first.cost + second.cost;
         (cost < bound).then(|| (cost, Tree::Halves(split, Box::new([first, second]))))
     }
@@ -113,7 +150,7 @@ impl Encoder<'_> {
         let mut cost = 0.0;
         let mut trees = Vec::with_capacity(4);
         for quarter in block.quarters() {
-            let (quarter_cost, tree) = self.search(kind, quarter);
+            let (quarter_cost, tree) = self.search(kind, quarter, bound - cost)?;
             cost += quarter_cost;
             if cost >= bound {
                 return None;
