@@ -41,6 +41,8 @@ pub use error::{DictionaryError, Error, FormatError, LimitError, Result};
 pub use limits::Limits;
 pub use metadata::{Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
+#[cfg(feature = "encoder")]
+pub use quality::CHROMA_OFFSET;
 pub use quality::{Effort, MAX_QUANTISER, Quality};
 pub use tessera_patch::colour::BitDepth;
 pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};

@@ -194,6 +194,21 @@ impl Picture {
         self.samples
     }
 
+    /// The 12-bit colour planes of a part of the picture: one for gray, three for colour.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the part is empty or leaves the picture.
+    #[cfg(feature = "encoder")]
+    pub fn planes(&self, part: crate::Rect) -> Result<Vec<tessera_patch::Plane>> {
+        let fits = |at: u32, size: u32, whole: u32| {
+            size > 0 && at.checked_add(size).is_some_and(|end| end <= whole)
+        };
+        if !fits(part.x, part.width, self.width) || !fits(part.y, part.height, self.height) {
+            return Err(Error::Parameter("the part leaves the picture".into()));
+        }
+        Ok(crate::pixels::read_tile(self, part)?.colour)
+    }
+
     /// True when there is alpha and no pixel lets anything through.
     pub fn is_opaque(&self) -> bool {
         let channels = self.format.channels();

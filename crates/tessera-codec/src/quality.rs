@@ -55,7 +55,7 @@ impl Default for Quality {
 
 /// How many indices the chroma planes are quantised coarser (positive) or finer than luma.
 #[cfg(feature = "encoder")]
-pub(crate) const CHROMA_OFFSET: i8 = 0;
+pub const CHROMA_OFFSET: i8 = 0;
 
 /// The quantiser of the alpha plane: a quarter of the step of the colour planes, because edges
 /// of transparency are seen against any background.

@@ -21,6 +21,7 @@ const LUMA_PRIOR: Tag = *b"PRIL";
 const CHROMA_PRIOR: Tag = *b"PRIC";
 const LUMA_FILTER: Tag = *b"FILL";
 const CHROMA_FILTER: Tag = *b"FILC";
+const SHRINKAGE: Tag = *b"RECO";
 const PROVENANCE: Tag = *b"PROV";
 
 /// Weights are stored with two fractional bits fewer than they are used with.
@@ -43,6 +44,7 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     section(CHROMA_PRIOR, write_prior(&dictionary.chroma_prior));
     section(LUMA_FILTER, write_filter(&dictionary.luma_filter));
     section(CHROMA_FILTER, write_filter(&dictionary.chroma_filter));
+    section(SHRINKAGE, dictionary.shrinkage.concat());
     section(PROVENANCE, dictionary.provenance.clone().into_bytes());
     out
 }
@@ -70,6 +72,7 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
         chroma_prior,
         luma_filter: read_filter(&sections.find(LUMA_FILTER)?)?,
         chroma_filter: read_filter(&sections.find(CHROMA_FILTER)?)?,
+        shrinkage: read_shrinkage(&sections.find(SHRINKAGE)?)?,
         provenance: provenance.map_err(|_| Error::Corrupt("the provenance is not UTF-8"))?,
     })
 }
@@ -302,5 +305,12 @@ fn read_filter(mut body: &[u8]) -> Result<FilterSet, Error> {
         Ok(filter)
     } else {
         Err(Error::Corrupt("data behind the last filter"))
+    }
+}
+
+fn read_shrinkage(body: &[u8]) -> Result<[[u8; 3]; 2], Error> {
+    match *body {
+        [a, b, c, d, e, f] => Ok([[a, b, c], [d, e, f]]),
+        _ => Err(Error::Corrupt("there are not six reconstruction points")),
     }
 }

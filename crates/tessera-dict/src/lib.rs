@@ -29,6 +29,9 @@ pub struct Dictionary {
     pub luma_filter: FilterSet,
     /// Filters of chroma planes.
     pub chroma_filter: FilterSet,
+    /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,
+    /// and 3 or more is expected to lie, in 1/256 step.
+    pub shrinkage: [[u8; 3]; 2],
     /// Where the dictionary comes from: training set, seed, trace, licences. Human-readable.
     pub provenance: String,
     identity: DictId,
@@ -52,6 +55,7 @@ impl Dictionary {
             chroma_prior,
             luma_filter: FilterSet::neutral(),
             chroma_filter: FilterSet::neutral(),
+            shrinkage: [[8, 5, 5]; 2],
             provenance: String::new(),
             identity: DictId::Builtin(0),
         }

@@ -47,4 +47,57 @@ impl Prior {
             weights,
         }
     }
+
+    /// What several observers learned, taken together: cells by their confidence, weights evenly.
+    ///
+    /// # Panics
+    /// If there is no prior, or if they belong to different bases.
+    pub fn merged(priors: &[Self]) -> Self {
+        let count = priors.len() as i32;
+        let first = priors.first().expect("there is something to merge");
+        let cell = |at: usize| {
+            let cells = priors.iter().map(|prior| prior.cells[at]);
+            let total: i32 = cells.clone().map(|cell| i32::from(cell.count)).sum();
+            let sum: i32 = cells
+                .map(|cell| i32::from(cell.log_odds) * i32::from(cell.count))
+                .sum();
+            PriorCell {
+                log_odds: if total == 0 { 0 } else { (sum / total) as i8 },
+                count: total.min(i32::from(MAX_COUNT)) as u8,
+            }
+        };
+        let weight = |at: usize, lane: usize| {
+            priors
+                .iter()
+                .map(|prior| prior.weights[at][lane])
+                .sum::<i32>()
+                / count
+        };
+        Self {
+            cells: (0..first.cells.len()).map(cell).collect(),
+            weights: (0..first.weights.len())
+                .map(|at| std::array::from_fn(|lane| weight(at, lane)))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_weighs_cells_by_confidence() {
+        let with = |log_odds, count| Prior {
+            cells: vec![PriorCell { log_odds, count }],
+            weights: vec![[i32::from(log_odds); LANES]],
+        };
+        let merged = Prior::merged(&[with(100, 30), with(-20, 10)]);
+        assert_eq!((merged.cells[0].log_odds, merged.cells[0].count), (70, 40));
+        assert_eq!(merged.weights[0], [40; LANES]);
+        assert_eq!(
+            Prior::merged(&[with(5, 200), with(5, 200)]).cells[0].count,
+            MAX_COUNT
+        );
+    }
 }

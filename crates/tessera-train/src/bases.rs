@@ -32,7 +32,7 @@ fn learned_bases(key: GroupKey, samples: usize) -> usize {
 ///
 /// # Errors
 /// If a group's samples cannot be learned from.
-pub fn learn_bases(
+pub(crate) fn learn_bases(
     harvest: &Harvest,
     start: [&BasisSet; 2],
     lambda: f32,

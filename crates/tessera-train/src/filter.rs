@@ -10,7 +10,7 @@ const PULL: f64 = 30.0;
 
 /// Weights of every class; classes with few observations lean on their parents: the same surroundings
 /// anywhere in a patch, and behind those all samples together.
-pub fn solve_filter(statistics: &FilterStatistics) -> FilterBand {
+pub(crate) fn solve_filter(statistics: &FilterStatistics) -> FilterBand {
     let sum = |classes: std::ops::Range<usize>| {
         let mut gram = [[0.0; TAPS]; TAPS];
         let mut target = [0.0; TAPS];

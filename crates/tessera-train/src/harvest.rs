@@ -9,13 +9,13 @@ use tessera_patch::Shape;
 
 /// Identifies a group of bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GroupKey {
+pub(crate) struct GroupKey {
     /// Plane kind.
-    pub kind: PlaneKind,
+    pub(crate) kind: PlaneKind,
     /// Index of the folded shape.
-    pub shape: usize,
+    pub(crate) shape: usize,
     /// Mode class.
-    pub class: usize,
+    pub(crate) class: usize,
 }
 
 /// Fractional bits of stored coefficients.
@@ -23,25 +23,27 @@ const STORED_SCALE: f32 = 32.0;
 
 /// One harvested patch.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Activity of the neighbours, in steps.
-    pub activity: f32,
+    pub(crate) activity: f32,
     /// Gradient of the border, in steps.
-    pub gradient: f32,
+    pub(crate) gradient: f32,
     spectrum: Box<[i16]>,
 }
 
 impl Sample {
     /// Leading coefficients of the spectrum, in steps.
-    pub fn spectrum(&self) -> impl Iterator<Item = f32> {
+    pub(crate) fn spectrum(&self) -> impl Iterator<Item = f32> {
         self.spectrum.iter().map(|&v| f32::from(v) / STORED_SCALE)
     }
 }
 
 /// Patches with something to code; each group keeps a uniform sample of bounded size.
 #[derive(Debug)]
-pub struct Harvest {
+pub(crate) struct Harvest {
     groups: BTreeMap<GroupKey, Reservoir>,
+    /// Sum of (level - coefficient) and count, by plane kind and magnitude 1, 2, 3 and more.
+    offsets: [[(f64, u64); 3]; 2],
     random: Pcg64Mcg,
 }
 
@@ -61,22 +63,39 @@ fn capacity(rotated: usize) -> u64 {
 
 impl Harvest {
     /// An empty harvest whose sampling follows `seed`.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             groups: BTreeMap::new(),
+            offsets: [[(0.0, 0); 3]; 2],
             random: Pcg64Mcg::new(u128::from(seed) << 1 | 1),
         }
     }
 
     /// The groups in order with their samples.
-    pub fn groups(&self) -> impl Iterator<Item = (GroupKey, &[Sample])> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (GroupKey, &[Sample])> {
         self.groups
             .iter()
             .map(|(key, group)| (*key, group.samples.as_slice()))
     }
 
+    /// How far below their levels coefficients lie on average, in 1/256 step, by plane kind and magnitude.
+    pub(crate) fn shrinkage(&self) -> [[u8; 3]; 2] {
+        let mean = |(sum, count): (f64, u64)| {
+            (256.0 * sum / count.max(1) as f64).round().clamp(0.0, 64.0) as u8
+        };
+        self.offsets.map(|kind| kind.map(mean))
+    }
+
     /// Adds what another harvest collected.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (own, other) in self
+            .offsets
+            .iter_mut()
+            .flatten()
+            .zip(other.offsets.iter().flatten())
+        {
+            *own = (own.0 + other.0, own.1 + other.1);
+        }
         for (key, group) in other.groups {
             let rotated = Shape::from_index(key.shape).rotated();
             let own = self.groups.entry(key).or_default();
@@ -103,6 +122,14 @@ impl Reservoir {
 
 impl PatchObserver for Harvest {
     fn patch(&mut self, record: PatchRecord<'_>) {
+        for (coefficient, level) in record.coefficients.iter().zip(record.levels) {
+            let magnitude = level.unsigned_abs() as usize;
+            if magnitude > 0 {
+                let (sum, count) = &mut self.offsets[record.kind as usize][magnitude.min(3) - 1];
+                *sum += f64::from(magnitude as f32 - coefficient.abs());
+                *count += 1;
+            }
+        }
         let rotated = record.shape.rotated();
         let head = &record.spectrum[..rotated];
         if head.iter().all(|c| c.abs() <= WORTH_CODING) {

@@ -1,7 +1,12 @@
 //! Learns Tessera dictionaries from pictures.
 
-pub mod bases;
-pub mod filter;
-pub mod harvest;
+mod bases;
+mod filter;
+pub mod gallery;
+mod harvest;
 mod magnitude;
+mod pipeline;
 mod union;
+
+pub use gallery::Gallery;
+pub use pipeline::{Stage, TrainError, TrainObserver, TrainParams, train};

@@ -176,16 +176,16 @@ impl Models {
         self.cells[(self.tables[element as usize].cells[0] + cell) as usize] >> 16
     }
 
-    /// The present state as a prior, with confidence capped.
+    /// The present state as a prior.
     pub(crate) fn to_prior(&self) -> Prior {
-        use tessera_dict::prior::{MAX_COUNT, PriorCell};
+        use tessera_dict::prior::PriorCell;
         let cells = self
             .cells
             .iter()
             .map(|cell| PriorCell {
                 log_odds: (i32::from(STRETCH[(cell >> 20) as usize]) + 8 >> 4).clamp(-127, 127)
                     as i8,
-                count: (cell & 1023).min(u32::from(MAX_COUNT)) as u8,
+                count: (cell & 255) as u8,
             })
             .collect();
         Prior {

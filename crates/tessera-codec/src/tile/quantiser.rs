@@ -29,20 +29,20 @@ impl Step {
     }
 
     /// Coefficient that a level stands for.
-    pub(crate) fn dequantise(self, level: i32) -> i32 {
-        let magnitude =
-            i64::from(level.unsigned_abs()) * 256 - i64::from(shrinkage(level.unsigned_abs()));
-        let value = (magnitude * i64::from(self.0) + (1 << 15)) >> 16;
+    pub(crate) fn dequantise(self, level: i32, points: &[u8; 3]) -> i32 {
+        let magnitude = level.unsigned_abs();
+        let position = i64::from(magnitude) * 256 - i64::from(shrinkage(magnitude, points));
+        let value = (position * i64::from(self.0) + (1 << 15)) >> 16;
         let value = value.clamp(0, 1 << 22) as i32;
         if level < 0 { -value } else { value }
     }
 }
 
-/// How far below the level its reconstruction lies, in 1/256 step.
-pub(crate) fn shrinkage(magnitude: u32) -> u32 {
+/// How far below a magnitude its reconstruction lies, in 1/256 step.
+pub(crate) fn shrinkage(magnitude: u32, points: &[u8; 3]) -> u32 {
     match magnitude {
         0 => 0,
-        1 => 8,
-        _ => 5,
+        1..=3 => u32::from(points[magnitude as usize - 1]),
+        _ => u32::from(points[2]),
     }
 }

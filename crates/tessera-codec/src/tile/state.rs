@@ -394,7 +394,10 @@ impl<'a> TileState<'a> {
         let basis = &self.bases(site.kind).group(shape, fold.class)[patch.choice as usize];
         let step = self.step(site.kind);
         let levels = patch.levels.iter();
-        let values: Vec<i32> = levels.map(|&level| step.dequantise(level)).collect();
+        let points = &self.dictionary.shrinkage[site.kind as usize];
+        let values: Vec<i32> = levels
+            .map(|&level| step.dequantise(level, points))
+            .collect();
         let mut residual = vec![0; shape.area()];
         synthesise(shape, basis, &values, &mut residual);
         let (w, h) = (site.shape.width(), site.shape.height());

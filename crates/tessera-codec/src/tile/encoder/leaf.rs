@@ -2,7 +2,7 @@
 
 use super::Encoder;
 use super::analysis::Difference;
-use super::quantise::{metered, quantise};
+use super::quantise::{Prices, metered};
 use crate::tile::canvas::{CellInfo, level_activity};
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
@@ -262,26 +262,23 @@ impl Encoder<'_> {
                 coefficients: Coefficients::default(),
             });
         }
-        let mut coefficients = Coefficients {
-            choice: choice as u32,
-            ..Coefficients::default()
-        };
         let shape = fold.apply(site.shape);
-        if let Some(cost) = quantise(
-            self.models(),
-            &context,
-            self.lambda,
-            values,
-            shape.coded(),
-            &mut coefficients,
-        ) {
+        let prices = Prices {
+            models: self.models(),
+            lambda: self.lambda,
+            points: &self.state.dictionary.shrinkage[site.kind as usize],
+        };
+        if let Some((levels, cost)) = prices.quantise(&context, values, shape.coded()) {
             let count = self.state.bases(site.kind).group(shape, fold.class).len();
             let basis = metered(self.models(), |meter| {
                 syntax::code_basis(meter, &context, count, choice as u32);
             });
             found.push(PatchTrial {
                 cost: cost + self.lambda * (coded + basis),
-                coefficients,
+                coefficients: Coefficients {
+                    choice: choice as u32,
+                    levels,
+                },
             });
         }
         found

@@ -239,14 +239,7 @@ impl<'a> Encoder<'a> {
         observer: &mut Option<&mut dyn PatchObserver>,
     ) {
         if let Some(observer) = observer {
-            self.observe(
-                kind,
-                trial.x,
-                trial.y,
-                trial.shape,
-                trial.leaf.mode,
-                *observer,
-            );
+            self.observe(kind, trial.x, trial.y, trial.shape, &trial.leaf, *observer);
         }
         self.state.code_leaf(
             &mut self.writer,

@@ -5,7 +5,7 @@ use crate::tile::TileConfig;
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
 use crate::tile::predict::Predictor;
-use crate::tile::state::{Fold, Site};
+use crate::tile::state::{Fold, Leaf, Site};
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
 
@@ -24,6 +24,10 @@ pub struct PatchRecord<'a> {
     pub gradient: f32,
     /// Cosine spectrum of the residual in scan order, in steps.
     pub spectrum: &'a [f32],
+    /// The same in the chosen basis and coding order.
+    pub coefficients: &'a [f32],
+    /// Levels the leading coefficients were coded with.
+    pub levels: &'a [i32],
 }
 
 /// Receives every patch that is coded.
@@ -105,10 +109,11 @@ impl Encoder<'_> {
         x: usize,
         y: usize,
         shape: Shape,
-        mode: usize,
+        leaf: &Leaf,
         observer: &mut dyn PatchObserver,
     ) {
         let canvas = self.state.canvas(kind);
+        let mode = leaf.mode;
         let luma_mode = match kind {
             PlaneKind::Luma => mode,
             PlaneKind::Chroma => self.state.luma_mode(x, y, shape),
@@ -129,13 +134,27 @@ impl Encoder<'_> {
             let context = self
                 .state
                 .patch_context(&site, fold, &predictor.raw, false, 0);
+            let patch = &leaf.patches[component];
+            let folded = fold.apply(shape);
+            let spectrum = self.spectrum(&site, fold, &prediction);
+            let mut coefficients = vec![0.0; shape.area()];
+            self.analysis.rotate(
+                self.state.bases(kind),
+                folded,
+                fold.class,
+                patch.choice as usize,
+                &spectrum,
+                &mut coefficients,
+            );
             observer.patch(PatchRecord {
                 kind,
-                shape: fold.apply(shape),
+                shape: folded,
                 class: fold.class,
                 activity: context.activity as f32 / 256.0,
                 gradient: context.gradient.min(1024) as f32 / 256.0,
-                spectrum: &self.spectrum(&site, fold, &prediction),
+                spectrum: &spectrum,
+                coefficients: &coefficients,
+                levels: &patch.levels,
             });
         }
     }

@@ -1,0 +1,309 @@
+//! From pictures to a dictionary.
+//!
+//! 1. Pictures are encoded with the dictionary at hand; what the bases had to code is harvested.
+//! 2. Bases, orders, magnitude models and reconstruction points are learned from the harvest.
+//! 3. Pictures are encoded again; the models adapt to them and become the priors, and the decoded planes
+//!    beside the originals give the filter.
+//! 4. Once more with the filter in place.
+
+use crate::bases::learn_bases;
+use crate::filter::solve_filter;
+use crate::gallery::Gallery;
+use crate::harvest::Harvest;
+use rayon::prelude::*;
+use tessera_codec::tile::encoder::training::{
+    CarriedModels, FilterStatistics, encode_for_training,
+};
+use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
+use tessera_codec::{Picture, Rect};
+use tessera_dict::filter::BANDS;
+use tessera_dict::{Dictionary, FilterSet, PlaneKind, Prior};
+use tessera_patch::Plane;
+
+/// How a dictionary is learned.
+#[derive(Clone, Debug)]
+pub struct TrainParams {
+    /// Seed of the sampling.
+    pub seed: u64,
+    /// How often the gallery is harvested, each time at other qualities.
+    pub harvest_passes: usize,
+    /// How often the models run over the gallery.
+    pub prior_passes: usize,
+    /// Largest side of the part taken from a picture when harvesting.
+    pub harvest_crop: u32,
+    /// Largest side of the part taken from a picture when the models adapt.
+    pub prior_crop: u32,
+    /// Luma quantisers the pictures are encoded at, in turn.
+    pub quantisers: Vec<u8>,
+    /// Licence note and credits that go into the dictionary's provenance.
+    pub note: String,
+}
+
+impl Default for TrainParams {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            harvest_passes: 2,
+            prior_passes: 2,
+            harvest_crop: 640,
+            prior_crop: 384,
+            quantisers: vec![52, 60, 68, 76, 84],
+            note: String::new(),
+        }
+    }
+}
+
+/// Where training stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Collecting patches.
+    Harvest,
+    /// Learning bases.
+    Bases,
+    /// First adaptation of the models, and the filter.
+    Filter,
+    /// Final adaptation of the models.
+    Priors,
+}
+
+/// Is told how training proceeds.
+pub trait TrainObserver {
+    /// `done` of `total` steps of a stage are behind us.
+    fn progress(&mut self, stage: Stage, done: usize, total: usize);
+}
+
+impl TrainObserver for () {
+    fn progress(&mut self, _: Stage, _: usize, _: usize) {}
+}
+
+/// Why a dictionary could not be learned.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// There is nothing to learn from.
+    #[error("there are no pictures to learn from")]
+    NoPictures,
+    /// A picture that was readable before no longer is.
+    #[error("{0}: {1}")]
+    Picture(String, String),
+    /// A file could not be read.
+    #[error("a picture could not be read")]
+    Io(#[from] std::io::Error),
+    /// The learning itself failed.
+    #[error("learning the bases failed")]
+    Learning(#[from] batchsvd::Error),
+}
+
+/// Pictures encoded side by side before their harvests are merged; bounds the memory.
+const BATCH: usize = 8;
+/// Independent runs of the models over parts of the gallery; fixed, so that threads do not matter.
+const CHAINS: usize = 4;
+
+/// Learns a dictionary from `gallery`, starting from `start`.
+///
+/// # Errors
+/// [`TrainError`].
+pub fn train(
+    gallery: &Gallery,
+    start: &Dictionary,
+    params: &TrainParams,
+    observer: &mut dyn TrainObserver,
+) -> Result<Dictionary, TrainError> {
+    if gallery.is_empty() {
+        return Err(TrainError::NoPictures);
+    }
+    let effort = Effort {
+        modes: 2,
+        options: 3,
+        ..Effort::default()
+    };
+    let mut training = Training {
+        gallery,
+        params,
+        effort,
+        dictionary: start.clone(),
+    };
+    let harvest = training.harvest(observer)?;
+    observer.progress(Stage::Bases, 0, 1);
+    training.learn_bases(&harvest)?;
+    observer.progress(Stage::Bases, 1, 1);
+    drop(harvest);
+    let filters = training.adapt(Stage::Filter, observer)?;
+    training.learn_filters(&filters);
+    training.adapt(Stage::Priors, observer)?;
+    training.dictionary.provenance = training.provenance()?;
+    Ok(training.dictionary)
+}
+
+struct Training<'a> {
+    gallery: &'a Gallery,
+    params: &'a TrainParams,
+    effort: Effort,
+    dictionary: Dictionary,
+}
+
+/// Filter observations by range of steps and plane kind.
+type BandStatistics = Vec<[FilterStatistics; 2]>;
+
+impl Training<'_> {
+    fn harvest(&self, observer: &mut dyn TrainObserver) -> Result<Harvest, TrainError> {
+        let jobs = self.jobs(self.params.harvest_passes);
+        let mut all = Harvest::new(self.params.seed);
+        for (batch, chunk) in jobs.chunks(BATCH).enumerate() {
+            observer.progress(Stage::Harvest, batch * BATCH, jobs.len());
+            let harvests = chunk.par_iter().map(|&(index, pass)| {
+                let (planes, config) = self.part(index, pass, self.params.harvest_crop)?;
+                let mut own = Harvest::new(self.params.seed ^ ((index as u64) << 8 | pass as u64));
+                let mut models = CarriedModels::new(&self.dictionary);
+                encode_for_training(
+                    &planes,
+                    &config,
+                    &self.dictionary,
+                    self.effort,
+                    &mut models,
+                    Some(&mut own),
+                );
+                Ok(own)
+            });
+            let harvests: Vec<Harvest> = harvests.collect::<Result<_, TrainError>>()?;
+            harvests.into_iter().for_each(|own| all.merge(own));
+        }
+        Ok(all)
+    }
+
+    fn learn_bases(&mut self, harvest: &Harvest) -> Result<(), TrainError> {
+        let start = [&self.dictionary.luma, &self.dictionary.chroma];
+        let [luma, chroma] = learn_bases(harvest, start, self.effort.lambda)?;
+        self.dictionary.luma_prior = Prior::untrained(luma.totals());
+        self.dictionary.chroma_prior = Prior::untrained(chroma.totals());
+        (self.dictionary.luma, self.dictionary.chroma) = (luma, chroma);
+        self.dictionary.shrinkage = harvest.shrinkage();
+        Ok(())
+    }
+
+    /// Runs the models over the gallery and makes their final state the priors.
+    fn adapt(
+        &mut self,
+        stage: Stage,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<BandStatistics, TrainError> {
+        let offset = if stage == Stage::Filter { 0 } else { 100 };
+        let jobs = self.jobs(self.params.prior_passes);
+        let mut chains = vec![CarriedModels::new(&self.dictionary); CHAINS];
+        let mut statistics: BandStatistics = (0..BANDS).map(|_| Default::default()).collect();
+        for (round, chunk) in jobs.chunks(CHAINS).enumerate() {
+            observer.progress(stage, round * CHAINS, jobs.len());
+            let tiles = chains
+                .par_iter_mut()
+                .zip(chunk)
+                .map(|(models, &(index, pass))| {
+                    let (planes, config) =
+                        self.part(index, pass + offset, self.params.prior_crop)?;
+                    let tile = encode_for_training(
+                        &planes,
+                        &config,
+                        &self.dictionary,
+                        self.effort,
+                        models,
+                        None,
+                    );
+                    Ok((FilterSet::band(config.quantiser), tile.filters))
+                });
+            for (band, filters) in tiles.collect::<Result<Vec<_>, TrainError>>()? {
+                for (own, other) in statistics[band].iter_mut().zip(&filters) {
+                    own.merge(other);
+                }
+            }
+        }
+        let priors: Vec<[Prior; 2]> = chains.iter().map(CarriedModels::priors).collect();
+        let merged = |kind: PlaneKind| {
+            let own: Vec<Prior> = priors
+                .iter()
+                .map(|pair| pair[kind as usize].clone())
+                .collect();
+            Prior::merged(&own)
+        };
+        self.dictionary.luma_prior = merged(PlaneKind::Luma);
+        self.dictionary.chroma_prior = merged(PlaneKind::Chroma);
+        Ok(statistics)
+    }
+
+    fn learn_filters(&mut self, statistics: &BandStatistics) {
+        for (band, [luma, chroma]) in statistics.iter().enumerate() {
+            self.dictionary.luma_filter.bands[band] = solve_filter(luma);
+            self.dictionary.chroma_filter.bands[band] = solve_filter(chroma);
+        }
+    }
+
+    /// What the dictionary says about its origin.
+    fn provenance(&self) -> Result<String, TrainError> {
+        let TrainParams {
+            seed,
+            harvest_passes,
+            prior_passes,
+            harvest_crop,
+            prior_crop,
+            quantisers,
+            note,
+        } = self.params;
+        let pictures = self.gallery.len();
+        let hash = self.gallery.hash()?;
+        let version = env!("CARGO_PKG_VERSION");
+        Ok(format!(
+            "trained by: tessera-train {version}\nseed: {seed}\npictures: {pictures}\npictures hash: {hash}\n\
+             harvest: {harvest_passes} passes, parts of {harvest_crop}\npriors: {prior_passes} passes, parts of {prior_crop}\n\
+             quantisers: {quantisers:?}\n{note}"
+        ))
+    }
+
+    /// Every picture once per pass.
+    fn jobs(&self, passes: usize) -> Vec<(usize, usize)> {
+        let pictures = 0..self.gallery.len();
+        (0..passes)
+            .flat_map(|pass| pictures.clone().map(move |index| (index, pass)))
+            .collect()
+    }
+
+    /// The part of a picture that a pass uses, and its quantiser.
+    fn part(
+        &self,
+        index: usize,
+        pass: usize,
+        crop: u32,
+    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
+        let name = || self.gallery.files()[index].display().to_string();
+        let picture = self
+            .gallery
+            .load(index)
+            .map_err(|reason| TrainError::Picture(name(), reason))?;
+        let rect = part_of(&picture, crop, index + 31 * pass);
+        let planes = picture
+            .planes(rect)
+            .map_err(|error| TrainError::Picture(name(), error.to_string()))?;
+        let quantisers = &self.params.quantisers;
+        let config = TileConfig {
+            width: rect.width,
+            height: rect.height,
+            layout: if planes.len() == 1 {
+                PlaneLayout::Gray
+            } else {
+                PlaneLayout::Ycbcr444
+            },
+            quantiser: quantisers[(index + 2 * pass) % quantisers.len()],
+            chroma_offset: tessera_codec::CHROMA_OFFSET,
+        };
+        Ok((planes, config))
+    }
+}
+
+/// A part of at most `crop` x `crop`, at a place that varies with `turn`.
+fn part_of(picture: &Picture, crop: u32, turn: usize) -> Rect {
+    let place =
+        |size: u32, whole: u32, factor: usize| (turn * factor % (whole - size + 1) as usize) as u32;
+    let (width, height) = (picture.width().min(crop), picture.height().min(crop));
+    Rect {
+        x: place(width, picture.width(), 7919),
+        y: place(height, picture.height(), 104_729),
+        width,
+        height,
+    }
+}
