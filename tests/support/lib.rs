@@ -1,1 +1,3 @@
 //! Helpers shared by the top-level tests and benches.
+
+pub mod learning;
