@@ -1,5 +1,7 @@
 //! Helpers shared by the top-level tests and benches.
 
+pub mod learning;
+
 use tessera_codec::{BitDepth, Colour, Picture, PixelFormat, Samples};
 
 /// Every combination of colour and alpha at a depth.

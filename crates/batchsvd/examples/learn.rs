@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! learn SAMPLES.npy ATOMS BUDGET [paper|best|large] [--unseen OTHER.npy] [--threads N]
-//!       [--seed N] [--dictionary OUT.npy] [--trace]
+//!       [--seed N] [--dictionary OUT.npy] [--given DICTIONARY.npy] [--trace]
 //! ```
+//!
+//! With `--given` nothing is learned: the samples are coded over that dictionary by Block OLS.
 //!
 //! The last line is `objective mean-error standard-deviation non-zeros cpu-seconds wall-seconds`.
 
 use batchsvd::{
-    BatchSvdParams, Budget, Dictionary, Progress, Rule, Samples, SparseCode, code, npy,
+    Alternate, BatchSvdParams, Budget, Dictionary, Progress, Rule, Samples, SparseCode, Start,
+    code, npy,
 };
 use std::error::Error;
 use std::fs::File;
@@ -34,6 +37,15 @@ fn main() -> Outcome<()> {
         "large" => BatchSvdParams::large(atoms, budget),
         _ => BatchSvdParams::best(atoms, budget),
     };
+    if let Some(path) = option("--given") {
+        let atoms = npy::read_mat(BufReader::new(File::open(path)?))?;
+        params.start = Start::Given(Dictionary::new(atoms.as_ref())?);
+        params.alternate = Alternate {
+            rule: Rule::Ols,
+            iterations: 0,
+        };
+        params.iterations = 0;
+    }
     params.seed = option("--seed").map_or(Ok(0), |seed| seed.parse())?;
     if let Some(threads) = option("--threads") {
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?);

@@ -1,12 +1,14 @@
 //! l1-penalised coding: `min 1/2 ||y - Ax||^2 + lambda |x|_1` for every sample.
 //!
-//! A working set grows by the atoms that violate the optimality conditions most; on the
-//! working set, coordinate descent runs on the small Gram matrix alone, so that a sweep
-//! costs k^2 and only the outer step touches all n atoms. The answer is the exact minimiser up
-//! to a tolerance relative to lambda.
+//! An active-set method. The atom that violates the optimality conditions most joins the
+//! active ones; with their signs fixed the problem is linear and solved exactly. If an
+//! amplitude would change sign, the step ends where the first one reaches zero, that atom
+//! leaves, and the rest is solved again. Every step lowers the cost, so the method ends,
+//! usually after about as many steps as there are non-zeros.
 
 use crate::code::check_dimension;
 use crate::linalg::Columns;
+use crate::linalg::cholesky::solve_in_place;
 use crate::linalg::kernels::{axpy, first_maximum, vectorised};
 use crate::pursuit::for_chunks;
 use crate::{Dictionary, Error, Samples, SparseCode};
@@ -14,10 +16,9 @@ use pulp::NullaryFnOnce;
 
 /// Atoms whose correlation exceeds lambda by this share violate optimality.
 const SLACK: f64 = 1e-4;
-/// Coordinate descent stops once no amplitude moves by more than this share of lambda.
-const SETTLED: f64 = 1e-5;
-/// Bounds the time spent on a badly conditioned working set.
-const MOST_SWEEPS: usize = 200;
+/// Steps after which a sample is left as it is, in multiples of the number of atoms. Only
+/// rounding in a degenerate problem could ever lead there.
+const PATIENCE: usize = 4;
 
 /// Codes every sample with penalty `lambda`, in the sense of SPAMS mode 2.
 ///
@@ -63,9 +64,18 @@ struct Coder<'a> {
     lambda: f64,
     /// Correlations with the residual of the present amplitudes.
     correlations: Vec<f64>,
-    working: Vec<usize>,
-    amplitudes: Vec<f64>,
-    small_gram: Vec<f64>,
+    active: Vec<Active>,
+    refused: Vec<usize>,
+    system: Vec<f64>,
+    target: Vec<f64>,
+}
+
+/// An atom with its amplitude and the sign that amplitude must keep.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    atom: usize,
+    amplitude: f64,
+    sign: f64,
 }
 
 impl<'a> Coder<'a> {
@@ -74,77 +84,105 @@ impl<'a> Coder<'a> {
             gram,
             lambda,
             correlations: vec![0.0; gram.rows()],
-            working: Vec::new(),
-            amplitudes: Vec::new(),
-            small_gram: Vec::new(),
+            active: Vec::new(),
+            refused: Vec::new(),
+            system: Vec::new(),
+            target: Vec::new(),
         }
     }
 
     /// Amplitudes of the sample with the given correlations `A'y`, sorted by atom.
     fn solve(&mut self, correlations: &[f64]) -> Vec<(u32, f64)> {
-        self.working.clear();
-        self.amplitudes.clear();
+        self.active.clear();
+        self.refused.clear();
         self.correlations.copy_from_slice(correlations);
-        while self.working.len() < self.gram.rows() {
+        for _ in 0..PATIENCE * self.gram.rows() {
             let best = vectorised(Violation(&self.correlations));
             let Some((atom, _)) = best.filter(|b| b.1 > self.lambda * (1.0 + SLACK)) else {
                 break;
             };
-            if self.working.contains(&atom) {
-                break; // within the tolerance of the sweeps
-            }
-            self.working.push(atom);
-            self.amplitudes.push(0.0);
-            self.descend(correlations);
-            self.drop_zeros();
+            self.join(atom);
+            self.settle(correlations);
             self.refresh(correlations);
         }
-        let mut entries: Vec<(u32, f64)> = (self.working.iter().map(|&atom| atom as u32))
-            .zip(self.amplitudes.iter().copied())
-            .collect();
+        let mut entries: Vec<(u32, f64)> =
+            (self.active.iter().map(|a| (a.atom as u32, a.amplitude))).collect();
         entries.sort_unstable_by_key(|entry| entry.0);
         entries
     }
 
-    /// Coordinate descent on the working set.
-    fn descend(&mut self, correlations: &[f64]) {
-        let k = self.working.len();
-        self.small_gram.clear();
-        for &atom in &self.working {
-            let products = self.gram.col(atom);
-            self.small_gram
-                .extend(self.working.iter().map(|&other| products[other]));
-        }
-        let mut gradient: Vec<f64> = self.working.iter().map(|&j| correlations[j]).collect();
-        for (i, &value) in self.amplitudes.iter().enumerate() {
-            axpy(-value, &self.small_gram[i * k..][..k], &mut gradient);
-        }
-        for _ in 0..MOST_SWEEPS {
-            let mut largest: f64 = 0.0;
-            for i in 0..k {
-                let pull = gradient[i] + self.amplitudes[i];
-                let value = shrink(pull, self.lambda);
-                let change = value - self.amplitudes[i];
-                if change.abs() > 0.0 {
-                    self.amplitudes[i] = value;
-                    axpy(-change, &self.small_gram[i * k..][..k], &mut gradient);
-                    largest = largest.max(change.abs());
-                }
+    fn join(&mut self, atom: usize) {
+        self.active.push(Active {
+            atom,
+            amplitude: 0.0,
+            sign: self.correlations[atom].signum(),
+        });
+    }
+
+    /// Moves to the minimum over the active atoms; atoms whose amplitude reaches zero leave.
+    fn settle(&mut self, correlations: &[f64]) {
+        while !self.active.is_empty() {
+            if !self.solve_signed(correlations) {
+                self.refuse_last();
+                continue;
             }
-            if largest <= SETTLED * self.lambda {
+            let Some((at, share)) = self.first_zero() else {
+                for (active, &target) in self.active.iter_mut().zip(&self.target) {
+                    active.amplitude = target;
+                }
                 return;
+            };
+            for (active, &target) in self.active.iter_mut().zip(&self.target) {
+                active.amplitude += share * (target - active.amplitude);
+            }
+            let newcomer = at + 1 == self.active.len() && share <= 0.0;
+            if newcomer {
+                self.refuse_last();
+            } else {
+                self.active.remove(at);
             }
         }
     }
 
-    fn drop_zeros(&mut self) {
-        let amplitudes = std::mem::take(&mut self.amplitudes);
-        let mut used = amplitudes.iter().map(|value| value.abs() > 0.0);
-        self.working.retain(|_| used.next().unwrap_or(false));
-        self.amplitudes = amplitudes
-            .into_iter()
-            .filter(|value| value.abs() > 0.0)
-            .collect();
+    /// Drops the atom that joined last and does not offer it again for this sample.
+    fn refuse_last(&mut self) {
+        self.refused.extend(self.active.pop().map(|last| last.atom));
+    }
+
+    /// Solves `G_S x = c_S - lambda s` into `target`; `false` if the atoms are dependent.
+    fn solve_signed(&mut self, correlations: &[f64]) -> bool {
+        let k = self.active.len();
+        self.system.resize(k * k, 0.0);
+        self.target.clear();
+        for (i, active) in self.active.iter().enumerate() {
+            let products = self.gram.col(active.atom);
+            for (entry, other) in self.system[i * k..].iter_mut().zip(&self.active[..=i]) {
+                *entry = products[other.atom];
+            }
+            self.target
+                .push(correlations[active.atom] - self.lambda * active.sign);
+        }
+        solve_in_place(&mut self.system[..k * k], &mut self.target)
+    }
+
+    /// The first amplitude to reach zero on the way to `target`, and the share of the way.
+    fn first_zero(&self) -> Option<(usize, f64)> {
+        let mut first: Option<(usize, f64)> = None;
+        for (at, (active, target)) in self.active.iter().zip(&self.target).enumerate() {
+            if target * active.sign > 0.0 {
+                continue;
+            }
+            let way = active.amplitude - target;
+            let share = if way.abs() > 0.0 {
+                active.amplitude / way
+            } else {
+                0.0
+            };
+            if first.is_none_or(|(_, least)| share < least) {
+                first = Some((at, share));
+            }
+        }
+        first
     }
 
     /// Recomputes the correlations with the residual.
@@ -152,22 +190,12 @@ impl<'a> Coder<'a> {
         vectorised(Refresh {
             start: correlations,
             gram: self.gram,
-            atoms: &self.working,
-            amplitudes: &self.amplitudes,
+            active: &self.active,
             out: &mut self.correlations,
         });
-    }
-}
-
-/// Soft threshold.
-#[inline(always)]
-fn shrink(value: f64, by: f64) -> f64 {
-    if value > by {
-        value - by
-    } else if value < -by {
-        value + by
-    } else {
-        0.0
+        for &atom in &self.refused {
+            self.correlations[atom] = 0.0;
+        }
     }
 }
 
@@ -187,8 +215,7 @@ impl NullaryFnOnce for Violation<'_> {
 struct Refresh<'a> {
     start: &'a [f64],
     gram: &'a Columns,
-    atoms: &'a [usize],
-    amplitudes: &'a [f64],
+    active: &'a [Active],
     out: &'a mut [f64],
 }
 
@@ -198,8 +225,8 @@ impl NullaryFnOnce for Refresh<'_> {
     #[inline(always)]
     fn call(self) {
         self.out.copy_from_slice(self.start);
-        for (&atom, &value) in self.atoms.iter().zip(self.amplitudes) {
-            axpy(-value, self.gram.col(atom), self.out);
+        for active in self.active {
+            axpy(-active.amplitude, self.gram.col(active.atom), self.out);
         }
     }
 }
@@ -235,6 +262,18 @@ mod tests {
             }
         }
         assert!(code.nonzeros() > samples.count());
+    }
+
+    #[test]
+    fn equal_atoms_do_no_harm() {
+        let mut atoms = random_atoms(6, 12, 5);
+        let twin = atoms.col(0).to_vec();
+        atoms.col_mut(7).copy_from_slice(&twin);
+        let samples = random_samples(6, 40, 6);
+        let code = code_scaled(&atoms, &samples, 0.05);
+        let both = |j: usize| code.support(j).contains(&0) && code.support(j).contains(&7);
+        assert!((0..40).all(|j| !both(j)));
+        assert!(code.nonzeros() > 40);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Swaps;
 use crate::Samples;
 use crate::linalg::Columns;
-use crate::linalg::kernels::{axpy, first_maximum, vectorised};
+use crate::linalg::kernels::{first_maximum, subtract_combination, vectorised};
 use crate::pursuit::Rule;
 use crate::pursuit::expansion::{Expansion, packed, quotient};
 use pulp::NullaryFnOnce;
@@ -72,6 +72,7 @@ pub(super) struct Scratch {
     gathered: Vec<f64>,
     correlations: Vec<f64>,
     inverse: Vec<f64>,
+    weights: Vec<f64>,
     direction: Vec<f64>,
 }
 
@@ -91,6 +92,7 @@ impl<'a> Evaluator<'a> {
             gathered: Vec::new(),
             correlations: Vec::new(),
             inverse: Vec::new(),
+            weights: Vec::new(),
             direction: vec![0.0; self.atoms.count()],
         }
     }
@@ -197,9 +199,11 @@ impl Scratch {
         let mut best = None;
         let mut most = 0.0;
         for (j, loss) in losses.iter().enumerate() {
+            self.weights.clear();
+            (self.weights).extend((j..losses.len()).map(|t| -self.inverse[packed(t) + j]));
             let found = vectorised(SwapScan {
                 expansion: &self.expansion,
-                inverse: &self.inverse,
+                weights: &self.weights,
                 direction: &mut self.direction,
                 removed: j,
                 loss,
@@ -248,7 +252,8 @@ fn invert(factor: &[f64], size: usize, inverse: &mut Vec<f64>) {
 /// Finds the best atom once atom `removed` is out.
 struct SwapScan<'a> {
     expansion: &'a Expansion,
-    inverse: &'a [f64],
+    /// Column `removed` of the inverse factor, negated.
+    weights: &'a [f64],
     direction: &'a mut [f64],
     removed: usize,
     loss: &'a Loss,
@@ -260,10 +265,8 @@ impl NullaryFnOnce for SwapScan<'_> {
     #[inline(always)]
     fn call(self) -> Self::Output {
         self.direction.fill(0.0);
-        for t in self.removed..self.expansion.len() {
-            let weight = self.inverse[packed(t) + self.removed];
-            axpy(weight, self.expansion.basis_row(t), self.direction);
-        }
+        let rows = self.expansion.basis_from(self.removed);
+        subtract_combination(self.weights, rows, self.direction);
         let n = self.direction.len();
         let (h, c) = (&self.direction[..n], &self.expansion.correlations()[..n]);
         let rho = &self.expansion.outside()[..n];

@@ -78,29 +78,37 @@ pub(crate) fn subtract_combination(weights: &[f64], rows: &[f64], out: &mut [f64
 
 /// Index and value of the first largest `score(i)` over `0..n`; `None` if none is above zero.
 ///
-/// Finds the best strip first and the place inside it last, because a running index would
-/// keep the scan from being vectorised.
+/// Sixteen running maxima with the strips they came from: a single maximum would be a chain of
+/// dependent comparisons, which the compiler must not reorder and so cannot vectorise.
 #[inline(always)]
 pub(crate) fn first_maximum(n: usize, score: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
     const STRIP: usize = 16;
-    let (mut best, mut best_strip) = (0.0, usize::MAX);
-    let mut start = 0;
-    while start < n {
-        let end = (start + STRIP).min(n);
-        let mut top = 0.0;
-        for i in start..end {
-            let value = score(i);
-            top = if value > top { value } else { top };
+    let mut tops = [0.0; STRIP];
+    let mut strips = [u64::MAX; STRIP];
+    let whole = n / STRIP;
+    for strip in 0..whole {
+        for lane in 0..STRIP {
+            let value = score(strip * STRIP + lane);
+            let better = value > tops[lane];
+            tops[lane] = if better { value } else { tops[lane] };
+            strips[lane] = if better { strip as u64 } else { strips[lane] };
         }
-        if top > best {
-            (best, best_strip) = (top, start);
-        }
-        start = end;
     }
-    (best_strip..n)
-        .take(STRIP)
-        .find(|&i| score(i) >= best)
-        .map(|i| (i, best))
+    let mut best: Option<(usize, f64)> = None;
+    for lane in (0..STRIP).filter(|&lane| strips[lane] != u64::MAX) {
+        let (index, value) = (strips[lane] as usize * STRIP + lane, tops[lane]);
+        let replaces = |(other, top): (usize, f64)| value > top || (value >= top && index < other);
+        if best.is_none_or(replaces) {
+            best = Some((index, value));
+        }
+    }
+    for index in whole * STRIP..n {
+        let value = score(index);
+        if value > best.map_or(0.0, |b| b.1) {
+            best = Some((index, value));
+        }
+    }
+    best
 }
 
 /// [`dot`] as an operation for [`vectorised`].

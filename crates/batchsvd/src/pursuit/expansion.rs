@@ -106,9 +106,9 @@ impl Expansion {
         &self.outside
     }
 
-    /// A'q_t for step `t`.
-    pub(crate) fn basis_row(&self, t: usize) -> &[f64] {
-        &self.basis[t * self.atom_count..][..self.atom_count]
+    /// A'q_t for all steps from `t` on, one after another.
+    pub(crate) fn basis_from(&self, t: usize) -> &[f64] {
+        &self.basis[t * self.atom_count..self.len() * self.atom_count]
     }
 
     /// The atom that `rule` would add next and its score, if any helps beyond rounding.

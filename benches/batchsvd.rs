@@ -1,0 +1,55 @@
+//! Every phase of BatchSVD at m = 64, n = 256, nine non-zeros per sample.
+
+use batchsvd::{Budget, Dictionary, Factorization, Leading, Pairs, Rule, Samples, Swaps, code};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use tessera_workspace::learning::{planted, random_mat};
+
+const DIMENSION: usize = 64;
+const ATOMS: usize = 256;
+const NONZEROS: usize = 9;
+
+/// Phases of one batch size.
+fn phases(criterion: &mut Criterion, count: usize, repetitions: usize) {
+    let matrix = planted(DIMENSION, ATOMS, count, NONZEROS, 1);
+    let samples = Samples::new(matrix.as_ref()).expect("finite samples");
+    let dictionary = Dictionary::new(random_mat(DIMENSION, ATOMS, 2).as_ref()).expect("atoms");
+    let budget = Budget::Batch(NONZEROS * count);
+    let coded = code(&dictionary, &samples, budget, Rule::Omp).expect("a fair budget");
+    let state = Factorization::new(&samples, &dictionary, &coded).expect("parts of one batch");
+
+    let mut group = criterion.benchmark_group(format!("p{count}"));
+    group.sample_size(repetitions);
+    for (name, rule) in [("block omp", Rule::Omp), ("block ols", Rule::Ols)] {
+        group.bench_function(name, |b| {
+            b.iter(|| code(&dictionary, &samples, budget, rule))
+        });
+    }
+    let mut phase = |name: &str, run: fn(&mut Factorization<'_>)| {
+        group.bench_function(name, |b| {
+            b.iter_batched_ref(|| state.clone(), run, BatchSize::LargeInput);
+        });
+    };
+    phase("inner, N1 = 1", |s| {
+        s.switch_inner_rows(1, Leading::Power { steps: 4 })
+    });
+    phase("inter, all pairs", |s| s.switch_inter_rows(&Pairs::All));
+    phase("exchange", |s| {
+        s.exchange(Swaps::None);
+    });
+    phase("exchange and swaps", |s| {
+        s.exchange(Swaps::Within);
+    });
+    phase("amplitude, N2 = 1", |s| s.adjust_amplitudes(1));
+    group.finish();
+}
+
+fn small(criterion: &mut Criterion) {
+    phases(criterion, 3_000, 20);
+}
+
+fn large(criterion: &mut Criterion) {
+    phases(criterion, 100_000, 10);
+}
+
+criterion_group!(benches, small, large);
+criterion_main!(benches);
