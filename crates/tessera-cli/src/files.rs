@@ -166,7 +166,8 @@ mod tests {
         let write = |name: &str| fs::write(folder.path().join(name), b"").unwrap();
         let own = format!(".tessera-{}-abc.tmp", std::process::id());
         // Process numbers end at 2^22.
-        [".tessera-99999999-abc.tmp", &own, ".tessera-note", "a.tmp"].map(write);
+        let names = [".tessera-99999999-abc.tmp", &own, ".tessera-note", "a.tmp"];
+        names.into_iter().for_each(write);
         remove_leftovers(folder.path());
         assert!(!folder.path().join(".tessera-99999999-abc.tmp").exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
