@@ -305,7 +305,7 @@ fn a_tiny_file_cannot_claim_a_huge_picture() {
 
 #[test]
 fn stated_work_is_binding() {
-    let mut lying = header(64, 64, 10, DictId::Builtin(0));
+    let mut lying = header(64, 64, 10, Dictionary::builtin().id());
     lying.tile_work = WorkBound::at_least(1000);
     let file = container::write(lying, &Metadata::default(), &[TileData::default()]);
     assert!(matches!(decode(&file), Err(Error::Limits(_))));
@@ -314,11 +314,24 @@ fn stated_work_is_binding() {
 #[test]
 fn dictionary_errors_are_told_apart() {
     let header = header(8, 8, 10, DictId::Hash([9; 16]));
-    let file = container::write(header, &Metadata::default(), &[TileData::default()]);
+    let tiles = [TileData::default()];
+    let file = container::write(header.clone(), &Metadata::default(), &tiles);
     let missing = decode(&file).unwrap_err();
     assert!(matches!(
         missing,
         Error::Dictionary(DictionaryError::Missing { id: DictId::Hash(hash) }) if hash == [9; 16]
+    ));
+    let unknown = container::write(
+        Header {
+            dictionary: DictId::Builtin(200),
+            ..header.clone()
+        },
+        &Metadata::default(),
+        &[TileData::default()],
+    );
+    assert!(matches!(
+        decode(&unknown),
+        Err(Error::Dictionary(DictionaryError::UnknownBuiltin(200)))
     ));
     let other = Arc::new(Dictionary::builtin().clone());
     let mismatch = Decoder::new().dictionary(other).decode(&file).unwrap_err();
@@ -353,4 +366,35 @@ fn psnr_target_is_met_with_the_coarsest_quantiser() {
     let coarser = encode(&picture, met.quantiser + 1);
     assert!(coarser.distortion.psnr() < 38.0);
     assert!(matches!(target(f64::NAN), Err(Error::Parameter(_))));
+}
+
+/// The bytes in the first column of the specification's last table.
+fn specification_example() -> Vec<u8> {
+    let specification = include_str!("../spec/container.md");
+    let (_, example) = specification.split_once("## A file, byte by byte").unwrap();
+    let cells = example.lines().filter_map(|line| line.strip_prefix("| `"));
+    cells
+        .flat_map(|cell| cell.split('`').next().unwrap().split(' '))
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .collect()
+}
+
+#[test]
+fn the_specification_example_is_what_it_says() {
+    let file = specification_example();
+    let container = Decoder::new().open(&file).unwrap();
+    container.check().unwrap();
+    assert_eq!(container.tile(0).unwrap().colour, [0x5A, 0xA5]);
+    let mut expected = header(3, 1, 10, DictId::Builtin(1));
+    expected.quantiser = 40;
+    expected.tile_work = WorkBound::at_least(19);
+    assert_eq!(container.header(), &expected);
+    let tile = TileData {
+        colour: vec![0x5A, 0xA5],
+        alpha: None,
+    };
+    assert_eq!(
+        container::write(expected, &Metadata::default(), &[tile]),
+        file
+    );
 }

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 /// The name that stands for standard input or output.
 pub(crate) const STANDARD_STREAM: &str = "-";
 
-/// Prefix of temporary files beside their targets, so that leftovers of a killed run are known.
+/// Temporary files beside their targets are called `.tessera-PID-RANDOM.tmp`, so that leftovers
+/// of a killed run are known.
 const TEMPORARY_PREFIX: &str = ".tessera-";
+const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// True for `-`.
 pub(crate) fn is_standard_stream(path: &Path) -> bool {
@@ -98,8 +100,9 @@ fn temporary_beside(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    let prefix = format!("{TEMPORARY_PREFIX}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY_PREFIX).suffix(".tmp");
+    builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
     #[cfg(unix)]
     {
         // The usual rights of a new file; the umask takes away what the user wants.
@@ -107,6 +110,36 @@ fn temporary_beside(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
+}
+
+/// Removes temporary files in `folder` whose process is gone. Does nothing where the system
+/// does not tell which processes there are.
+pub(crate) fn remove_leftovers(folder: &Path) {
+    let processes = Path::new("/proc");
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    if !processes.join("self").exists() {
+        return;
+    }
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(temporary_owner);
+        if owner.is_some_and(|process| !processes.join(process).exists()) {
+            // Whoever else sweeps at the same time may have been faster.
+            let _gone_already = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process number in the name of a temporary file.
+fn temporary_owner(name: &str) -> Option<&str> {
+    let name = name.strip_prefix(TEMPORARY_PREFIX)?;
+    let (process, _) = name.strip_suffix(TEMPORARY_SUFFIX)?.split_once('-')?;
+    process
+        .bytes()
+        .all(|b| b.is_ascii_digit())
+        .then_some(process)
 }
 
 #[cfg(test)]
@@ -124,6 +157,20 @@ mod tests {
         write_output(&path, b"two", true).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_leftovers_of_dead_processes_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| fs::write(folder.path().join(name), b"").unwrap();
+        let own = format!(".tessera-{}-abc.tmp", std::process::id());
+        // Process numbers end at 2^22.
+        let names = [".tessera-99999999-abc.tmp", &own, ".tessera-note", "a.tmp"];
+        names.into_iter().for_each(write);
+        remove_leftovers(folder.path());
+        assert!(!folder.path().join(".tessera-99999999-abc.tmp").exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 
     #[cfg(unix)]

@@ -2,6 +2,7 @@
 //!
 //! `main.rs` only calls [`run`], so everything here is testable without a process.
 
+mod archive;
 pub mod commands;
 mod dictionaries;
 pub mod exit;

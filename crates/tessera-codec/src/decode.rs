@@ -212,8 +212,9 @@ impl Decoder {
         if let Some(found) = self.dictionaries.iter().find(|dict| dict.id() == needed) {
             return Ok(found);
         }
-        Err(match self.dictionaries.as_slice() {
-            [given] => DictionaryError::Mismatch {
+        Err(match (needed, self.dictionaries.as_slice()) {
+            (DictId::Builtin(number), _) => DictionaryError::UnknownBuiltin(number),
+            (_, [given]) => DictionaryError::Mismatch {
                 needed,
                 given: given.id(),
             },

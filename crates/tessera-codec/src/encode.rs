@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::quality::{CHROMA_OFFSET, Effort, MAX_QUANTISER, Quality, alpha_quantiser};
-use crate::search::{Target, search};
+use crate::search::{Pass, Target, search};
 use crate::threads;
 use crate::tile::{self, TileConfig, encode_tile};
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
@@ -142,15 +142,19 @@ impl Encoder {
         }
         let threads = threads::count(self.threads);
         threads::run(threads, || {
-            search(self.target, picture.pixels(), |quantiser| {
-                self.encode_at(picture, quantiser)
+            search(self.target, picture.pixels(), |quantiser, pass| {
+                self.encode_at(picture, quantiser, pass)
             })
         })?
     }
 
     /// Encodes with one quantiser.
-    fn encode_at(&self, picture: &Picture, quantiser: u8) -> Result<Encoded> {
-        let job = Job::new(self, picture, quantiser);
+    fn encode_at(&self, picture: &Picture, quantiser: u8, pass: Pass) -> Result<Encoded> {
+        let effort = match pass {
+            Pass::Rough => Effort::FASTEST,
+            Pass::Exact => self.effort,
+        };
+        let job = Job::new(self, picture, quantiser, effort);
         let grid = job.grid();
         let tiles = (0..grid.count())
             .into_par_iter()
@@ -180,7 +184,7 @@ struct CodedTile {
 }
 
 impl<'a> Job<'a> {
-    fn new(encoder: &'a Encoder, picture: &'a Picture, quantiser: u8) -> Self {
+    fn new(encoder: &'a Encoder, picture: &'a Picture, quantiser: u8, effort: Effort) -> Self {
         let mut format = picture.format();
         format.alpha &= encoder.keep_opaque_alpha || !picture.is_opaque();
         Self {
@@ -190,7 +194,7 @@ impl<'a> Job<'a> {
                 .dictionary
                 .as_deref()
                 .unwrap_or_else(|| Dictionary::builtin()),
-            effort: encoder.effort,
+            effort,
             tile_log2: encoder.tile_log2,
             quantiser: quantiser.min(MAX_QUANTISER),
         }

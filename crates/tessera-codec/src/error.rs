@@ -92,6 +92,12 @@ pub enum DictionaryError {
         /// Its identity.
         id: DictId,
     },
+    /// A built-in dictionary of a newer program.
+    #[error(
+        "this picture needs the built-in dictionary number {0}, which this program does not \
+         carry; update tessera"
+    )]
+    UnknownBuiltin(u8),
     /// Another one was given.
     #[error(
         "this picture needs the dictionary {needed}, but the one given is {given}; pass the one \

@@ -1,6 +1,6 @@
 //! Between interleaved pixels of a picture and the 12-bit planes of a tile.
 
-use crate::picture::{Colour, Picture, PixelFormat, Samples};
+use crate::picture::{Picture, PixelFormat, Samples};
 use crate::tile_grid::Rect;
 use tessera_patch::Plane;
 use tessera_patch::colour::ycbcr_to_rgb;
@@ -62,33 +62,30 @@ pub(crate) fn read_tile(picture: &Picture, rect: Rect) -> Result<TilePlanes> {
 #[cfg(feature = "encoder")]
 fn read_samples<S: Sample>(samples: &[S], picture: &Picture, rect: Rect) -> Result<TilePlanes> {
     let format = picture.format();
-    let new_plane = || {
-        Plane::new(rect.width as usize, rect.height as usize)
-            .map_err(|error| Error::Parameter(error.to_string()))
-    };
-    let mut colour = (0..format.colour_channels())
-        .map(|_| new_plane())
-        .collect::<Result<Vec<_>>>()?;
-    let mut alpha = format.alpha.then(new_plane).transpose()?;
+    let channels = format.channels();
+    let mut planes = (0..channels)
+        .map(|_| Plane::new(rect.width as usize, rect.height as usize))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| Error::Parameter(error.to_string()))?;
     for y in 0..rect.height as usize {
-        let row = &samples[row_span(picture.width(), format.channels(), rect, y)];
-        for (x, pixel) in row.chunks_exact(format.channels()).enumerate() {
-            let internal = |channel: usize| format.depth.to_internal(pixel[channel].load());
-            match colour.as_mut_slice() {
-                [gray] => gray.row_mut(y)[x] = internal(0),
-                planes => {
-                    let ycbcr = rgb_to_ycbcr([internal(0), internal(1), internal(2)]);
-                    for (plane, value) in planes.iter_mut().zip(ycbcr) {
-                        plane.row_mut(y)[x] = value;
-                    }
-                }
-            }
-            if let Some(plane) = &mut alpha {
-                plane.row_mut(y)[x] = internal(format.channels() - 1);
+        let row = &samples[row_span(picture.width(), channels, rect, y)];
+        for (channel, plane) in planes.iter_mut().enumerate() {
+            let values = row.iter().skip(channel).step_by(channels);
+            for (to, from) in plane.row_mut(y).iter_mut().zip(values) {
+                *to = format.depth.to_internal(from.load());
             }
         }
     }
-    Ok(TilePlanes { colour, alpha })
+    let alpha = if format.alpha { planes.pop() } else { None };
+    if let [r, g, b] = planes.as_mut_slice() {
+        for ((r, g), b) in r.data.iter_mut().zip(&mut g.data).zip(&mut b.data) {
+            [*r, *g, *b] = rgb_to_ycbcr([*r, *g, *b]);
+        }
+    }
+    Ok(TilePlanes {
+        colour: planes,
+        alpha,
+    })
 }
 
 /// A tile as interleaved samples of the picture's format.
@@ -100,22 +97,35 @@ pub(crate) fn to_samples(planes: &TilePlanes, format: PixelFormat) -> Samples {
 }
 
 fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
-    let first = &planes.colour[0];
-    let mut out = Vec::with_capacity(first.data.len() * format.channels());
+    let channels = format.channels();
     let store = |value| S::store(format.depth.from_internal(value));
-    for index in 0..first.data.len() {
-        match format.colour {
-            Colour::Gray => out.push(store(first.data[index])),
-            Colour::Rgb => {
-                let ycbcr = [0, 1, 2].map(|channel: usize| planes.colour[channel].data[index]);
-                out.extend(ycbcr_to_rgb(ycbcr).map(store));
+    let mut out = vec![S::store(0); planes.colour[0].data.len() * channels];
+    match planes.colour.as_slice() {
+        [y, cb, cr] => {
+            let samples = y.data.iter().zip(&cb.data).zip(&cr.data);
+            for (pixel, ((&y, &cb), &cr)) in out.chunks_exact_mut(channels).zip(samples) {
+                pixel[..3].copy_from_slice(&ycbcr_to_rgb([y, cb, cr]).map(store));
             }
         }
-        if let Some(alpha) = &planes.alpha {
-            out.push(store(alpha.data[index]));
-        }
+        planes => put_channel(&mut out, channels, 0, &planes[0], store),
+    }
+    if let Some(alpha) = &planes.alpha {
+        put_channel(&mut out, channels, channels - 1, alpha, store);
     }
     out
+}
+
+/// Writes a plane into one of several interleaved channels.
+fn put_channel<S>(
+    out: &mut [S],
+    channels: usize,
+    channel: usize,
+    plane: &Plane,
+    store: impl Fn(u16) -> S,
+) {
+    for (pixel, &value) in out.chunks_exact_mut(channels).zip(&plane.data) {
+        pixel[channel] = store(value);
+    }
 }
 
 /// Copies the part of a tile that lies inside the picture's window.

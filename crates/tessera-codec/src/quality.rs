@@ -69,6 +69,10 @@ pub(crate) fn alpha_quantiser(quantiser: u8) -> u8 {
 pub struct Effort(u8);
 
 impl Effort {
+    /// Hardly any search.
+    #[cfg(feature = "encoder")]
+    pub(crate) const FASTEST: Self = Self(1);
+
     /// Checks the range.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! `tessera encode`: pictures to .tsr files.
 
+use crate::archive::{self, ArchiveOptions, Plan};
 use crate::exit::{Incomplete, Usage};
 use crate::{dictionaries, files};
 use anyhow::{Context, Result, anyhow, bail};
@@ -24,6 +25,16 @@ pub struct EncodeArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     settings: EncodeSettings,
+    /// Encode all pictures below the given folders; what is done already is skipped.
+    #[arg(short, long)]
+    recursive: bool,
+    /// With -r: pictures encoded at the same time [default: one per core].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(requires = "recursive")]
+    jobs: usize,
+    /// With -r: print the summary as JSON.
+    #[arg(long, requires = "recursive")]
+    json: bool,
     /// Replace outputs that exist.
     #[arg(short, long)]
     force: bool,
@@ -34,7 +45,7 @@ pub struct EncodeArgs {
 
 /// How to encode, whatever the files.
 #[derive(Debug, Args)]
-pub(crate) struct EncodeSettings {
+struct EncodeSettings {
     #[command(flatten)]
     target: TargetArgs,
     /// How hard to search, from 1 (fast) to 9 (smallest files).
@@ -121,13 +132,13 @@ pub(crate) struct FileEncoder {
 
 impl EncodeSettings {
     /// Checks the settings and loads the dictionary.
-    pub(crate) fn file_encoder(&self) -> Result<FileEncoder> {
+    fn file_encoder(&self, threads: usize) -> Result<FileEncoder> {
         let mut encoder = Encoder::new()
             .target(self.target.target()?)
             .effort(Effort::new(self.effort)?)
-            .threads(self.threads)
+            .threads(threads)
             .keep_opaque_alpha(self.keep_alpha);
-        let mut verifier = Decoder::new().threads(self.threads);
+        let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
         }
@@ -177,7 +188,10 @@ fn verify(decoder: &Decoder, encoded: &Encoded, picture: &Picture) -> Result<()>
 /// # Errors
 /// When any input cannot be encoded; with several inputs the others are still done.
 pub fn run(args: &EncodeArgs) -> Result<()> {
-    let encoder = args.settings.file_encoder()?;
+    if args.recursive {
+        return run_recursive(args);
+    }
+    let encoder = args.settings.file_encoder(args.settings.threads)?;
     if let [input] = args.inputs.as_slice() {
         return encode_one(args, &encoder, input);
     }
@@ -199,6 +213,35 @@ pub fn run(args: &EncodeArgs) -> Result<()> {
     Err(anyhow!(Incomplete(format!(
         "{failures} of {total} pictures could not be encoded"
     ))))
+}
+
+/// Works through folders; each picture takes one thread unless asked otherwise.
+fn run_recursive(args: &EncodeArgs) -> Result<()> {
+    let encoder = args.settings.file_encoder(args.settings.threads.max(1))?;
+    let mut plan = Plan::default();
+    for root in &args.inputs {
+        if !root.is_dir() {
+            let message = format!("{} is not a folder, as -r needs", root.display());
+            bail!(Usage(message));
+        }
+        plan.add_folder(root, args.output.as_deref().unwrap_or(root));
+    }
+    let options = ArchiveOptions {
+        jobs: args.jobs,
+        force: args.force,
+        quiet: args.quiet || args.json,
+    };
+    let summary = archive::encode(plan, &encoder, options)?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&summary)? + "\n";
+        files::write_output(files::STANDARD_STREAM.as_ref(), text.as_bytes(), false)?;
+    } else if !args.quiet || summary.failed() > 0 {
+        eprintln!("{summary}");
+    }
+    match summary.failed() {
+        0 => Ok(()),
+        failed => Err(anyhow!(Incomplete(format!("{failed} failures, see above")))),
+    }
 }
 
 fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path) -> Result<()> {

@@ -1,0 +1,182 @@
+//! `tessera encode -r`: trees, resuming, failures, and being killed at any moment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use tessera_codec::Decoder;
+
+const INCOMPLETE: i32 = 6;
+
+fn picture(path: &Path, seed: u8) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let pixel = |x: u32, y: u32| image::Rgb([(x * 9) as u8, (y * 9) as u8, seed]);
+    image::RgbImage::from_fn(24, 16, pixel).save(path).unwrap();
+}
+
+fn command(input: &Path, output: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command
+        .arg("encode")
+        .arg("-r")
+        .arg(input)
+        .arg("-o")
+        .arg(output);
+    command
+}
+
+fn run(input: &Path, output: &Path, options: &[&str]) -> Output {
+    command(input, output).args(options).output().unwrap()
+}
+
+fn summary(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// All files below a folder, sorted, relative to it.
+fn tree(root: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path.strip_prefix(root).unwrap().to_path_buf());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A folder `in` with pictures of these names, and a place `out` for the result.
+fn archive(names: &[&str]) -> (TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+    for (seed, name) in names.iter().enumerate() {
+        picture(&input.join(name), seed as u8);
+    }
+    (folder, input, output)
+}
+
+#[test]
+fn tree_is_kept_and_done_work_is_skipped() {
+    let names = [
+        "a.png",
+        "sub/b.jpg",
+        "sub/deep/c.bmp",
+        "same.png",
+        "same.bmp",
+    ];
+    let (_folder, input, output) = archive(&names);
+    let first = run(&input, &output, &["--json", "--verify", "--jobs", "2"]);
+    assert!(first.status.success());
+    assert_eq!(summary(&first)["encoded"], 5);
+    let expected = [
+        "a.tsr",
+        "same.bmp.tsr",
+        "same.png.tsr",
+        "sub/b.tsr",
+        "sub/deep/c.tsr",
+    ];
+    assert_eq!(tree(&output), expected.map(PathBuf::from));
+    fs::remove_file(output.join("sub/b.tsr")).unwrap();
+    let second = summary(&run(&input, &output, &["--json"]));
+    assert_eq!(
+        (&second["encoded"], &second["skipped"]),
+        (&1.into(), &4.into())
+    );
+    let forced = summary(&run(&input, &output, &["--json", "--force"]));
+    assert_eq!(forced["encoded"], 5);
+}
+
+#[test]
+fn failures_are_listed_and_do_not_stop_the_rest() {
+    let (_folder, input, output) = archive(&["a.png", "z.png"]);
+    fs::write(input.join("broken.png"), b"not a picture").unwrap();
+    fs::write(input.join("empty.jpg"), b"").unwrap();
+    let result = run(&input, &output, &[]);
+    let message = String::from_utf8_lossy(&result.stderr);
+    assert_eq!(result.status.code(), Some(INCOMPLETE), "{message}");
+    for part in ["broken.png", "empty.jpg", "2 encoded", "2 failed"] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    assert_eq!(tree(&output), ["a.tsr", "z.tsr"].map(PathBuf::from));
+}
+
+#[test]
+fn unwritable_places_are_failures() {
+    let (folder, input, _) = archive(&["sub/a.png", "b.png"]);
+    let output = folder.path().join("out");
+    fs::create_dir(&output).unwrap();
+    fs::write(output.join("sub"), b"a file where a folder should be").unwrap();
+    let result = run(&input, &output, &["--json"]);
+    assert_eq!(result.status.code(), Some(INCOMPLETE));
+    assert_eq!(summary(&result)["failures"].as_array().unwrap().len(), 1);
+    assert!(output.join("b.tsr").is_file());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disk_is_an_error() {
+    let (_folder, input, _) = archive(&["a.png"]);
+    let result = Command::new(env!("CARGO_BIN_EXE_tessera"))
+        .arg("encode")
+        .arg(input.join("a.png"))
+        .args(["-o", "/dev/full"])
+        .output()
+        .unwrap();
+    assert_eq!(result.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&result.stderr).contains("/dev/full"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_need_not_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (_folder, input, output) = archive(&["a.png"]);
+    let name = OsStr::from_bytes(b"caf\xE9.png");
+    fs::rename(input.join("a.png"), input.join(name)).unwrap();
+    assert!(run(&input, &output, &["--json"]).status.success());
+    assert!(output.join(OsStr::from_bytes(b"caf\xE9.tsr")).is_file());
+}
+
+/// Every visible output must be whole, whenever the process dies.
+#[test]
+fn killed_at_any_moment_nothing_is_half_written() {
+    let names: Vec<String> = (0..30).map(|n| format!("{}/{n}.png", n % 3)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (_folder, input, output) = archive(&names);
+    let mut state = 12345u32;
+    for _ in 0..50 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let mut child = command(&input, &output)
+            .args(["--quiet", "--effort", "1"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(u64::from(state >> 15)));
+        // It may have finished already; then there is nothing to kill.
+        let _finished = child.kill();
+        child.wait().unwrap();
+        assert_outputs_are_whole(&output);
+    }
+    assert!(run(&input, &output, &[]).status.success());
+    assert_outputs_are_whole(&output);
+    let done = tree(&output);
+    assert_eq!(done.len(), names.len(), "{done:?}");
+}
+
+fn assert_outputs_are_whole(output: &Path) {
+    for name in tree(output) {
+        if name.extension().is_some_and(|extension| extension == "tsr") {
+            let file = fs::read(output.join(&name)).unwrap();
+            let container = Decoder::new().open(&file).unwrap();
+            container.check().unwrap();
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The `tessera` command as a user meets it: defaults, streams, metadata, and every error.
+
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageReader};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const USAGE: i32 = 2;
+const DAMAGED: i32 = 3;
+const DICTIONARY: i32 = 4;
+const INCOMPLETE: i32 = 6;
+
+/// A folder with the pictures a test needs.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a small RGB picture and returns its path.
+    fn picture(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        small_picture().save(&path).unwrap();
+        path
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// Wider than high, and different in every corner.
+fn small_picture() -> DynamicImage {
+    let pixel = |x: u32, y: u32| image::Rgb([(x * 10) as u8, (y * 20) as u8, 90]);
+    image::RgbImage::from_fn(20, 12, pixel).into()
+}
+
+fn tessera(args: &[&Path]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tessera"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// Runs a command line in which `{}` stands for the next path.
+fn run(line: &str, paths: &[&Path]) -> Output {
+    let mut paths = paths.iter();
+    let args: Vec<&Path> = line
+        .split_whitespace()
+        .map(|word| match word {
+            "{}" => *paths.next().unwrap(),
+            _ => Path::new(word),
+        })
+        .collect();
+    tessera(&args)
+}
+
+fn succeed(line: &str, paths: &[&Path]) -> Output {
+    let output = run(line, paths);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {message}");
+    output
+}
+
+/// Asserts the exit code and that the message names what the user should know.
+fn fail(line: &str, paths: &[&Path], code: i32, says: &str) {
+    let output = run(line, paths);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+    assert!(message.contains(says), "{line}: {message}");
+}
+
+#[test]
+fn defaults_need_no_thought() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    succeed("encode {}", &[&photo]);
+    fs::remove_file(&photo).unwrap();
+    succeed("decode {}", &[&folder.path("photo.tsr")]);
+    let decoded = image::open(&photo).unwrap();
+    assert_eq!((decoded.width(), decoded.height()), (20, 12));
+    assert_eq!(folder.names(), ["photo.png", "photo.tsr"]);
+}
+
+#[test]
+fn existing_outputs_are_safe() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    let output = folder.path("photo.tsr");
+    fs::write(&output, b"precious").unwrap();
+    fail("encode {}", &[&photo], USAGE, "--force");
+    assert_eq!(fs::read(&output).unwrap(), b"precious");
+    succeed("encode {} --force", &[&photo]);
+    fail("decode {}", &[&output], USAGE, "--force");
+    succeed("decode {} --force", &[&output]);
+}
+
+#[test]
+fn unusable_inputs_are_explained() {
+    let folder = Folder::new();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    fail("encode {}", &[&folder.path("none.png")], 1, "none.png");
+    fail("encode {}", &[folder.0.path()], USAGE, "folder");
+    fail("encode {}", &[&write("empty.png", b"")], DAMAGED, "empty");
+    let text = write("text.png", b"just text, no picture");
+    fail("encode {}", &[&text], DAMAGED, "known format");
+    let png = fs::read(folder.picture("whole.png")).unwrap();
+    let cut = write("cut.png", &png[..png.len() / 2]);
+    fail("encode {}", &[&cut], DAMAGED, "cut.png");
+    assert!(!folder.path("cut.tsr").exists());
+    fail("decode {}", &[&text], USAGE, "exists");
+    fail(
+        "decode {} -o {}",
+        &[&text, &folder.path("o.png")],
+        DAMAGED,
+        "not a Tessera",
+    );
+    fail("info {}", &[&folder.path("none.tsr")], 1, "none.tsr");
+}
+
+#[test]
+fn truncated_jpeg_is_refused() {
+    let folder = Folder::new();
+    let jpeg = fs::read(folder.picture("whole.jpg")).unwrap();
+    let cut = folder.path("cut.jpg");
+    fs::write(&cut, &jpeg[..jpeg.len() - 20]).unwrap();
+    fail("encode {}", &[&cut], DAMAGED, "truncated");
+}
+
+#[test]
+fn damaged_files_say_so_and_partial_saves_the_rest() {
+    let folder = Folder::new();
+    let big = folder.path("big.png");
+    image::RgbImage::from_fn(100, 20, |x, y| image::Rgb([x as u8, y as u8, 7]))
+        .save(&big)
+        .unwrap();
+    let file = folder.path("big.tsr");
+    succeed("encode {} --tile-log2 6", &[&big]);
+    let mut bytes = fs::read(&file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    let output = folder.path("out.png");
+    fail("decode {} -o {}", &[&file, &output], DAMAGED, "tile 1");
+    assert!(!output.exists());
+    fail(
+        "decode {} -o {} --partial",
+        &[&file, &output],
+        INCOMPLETE,
+        "tile 1",
+    );
+    assert_eq!(image::open(&output).unwrap().width(), 100);
+    let region = folder.path("region.png");
+    succeed("decode {} -o {} --region 3,4,10,5", &[&file, &region]);
+    assert_eq!(image::open(&region).unwrap().height(), 5);
+    let info = succeed("info {}", &[&file]);
+    assert!(String::from_utf8_lossy(&info.stdout).contains("damage"));
+    fs::write(&file, &bytes[..10]).unwrap();
+    fail("decode {} -f", &[&file], DAMAGED, "header");
+}
+
+#[test]
+fn dictionary_problems_have_their_own_messages() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    let missing = folder.path("none.tsd");
+    fail("encode {} --dict {}", &[&photo, &missing], 1, "dictionary");
+    let garbage = folder.path("garbage.tsd");
+    fs::write(&garbage, b"garbage").unwrap();
+    let line = "encode {} --dict {}";
+    fail(line, &[&photo, &garbage], DICTIONARY, "garbage.tsd");
+    assert!(!folder.path("photo.tsr").exists());
+}
+
+#[test]
+fn streams_work_both_ways() {
+    let folder = Folder::new();
+    let photo = fs::read(folder.picture("photo.png")).unwrap();
+    let encoded = pipe(&["encode", "-", "--quiet"], &photo);
+    assert!(encoded.stderr.is_empty());
+    let decoded = pipe(&["decode", "-"], &encoded.stdout);
+    let image = image::load_from_memory(&decoded.stdout).unwrap();
+    assert_eq!(image.width(), 20);
+    let info = pipe(&["info", "-", "--json"], &encoded.stdout);
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(info["width"], 20);
+    assert_eq!(info["bytes"], encoded.stdout.len());
+}
+
+fn pipe(args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tessera"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    output
+}
+
+#[test]
+fn several_inputs_go_to_a_folder_and_failures_are_counted() {
+    let folder = Folder::new();
+    let (one, two) = (folder.picture("one.png"), folder.picture("two.jpg"));
+    let out = folder.path("out");
+    fail("encode {} {} -o {}", &[&one, &two, &out], USAGE, "folder");
+    fs::create_dir(&out).unwrap();
+    let missing = folder.path("missing.png");
+    let line = "encode {} {} {} -o {}";
+    fail(line, &[&one, &missing, &two, &out], INCOMPLETE, "1 of 3");
+    assert!(out.join("one.tsr").is_file() && out.join("two.tsr").is_file());
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    for options in [
+        "-q 101",
+        "-e 0",
+        "-q 50 --target-size 100",
+        "--target-size 5",
+        "--target-bpp -1",
+        "--target-bpp nan",
+        "--tile-log2 3",
+    ] {
+        let output = run(&format!("encode {{}} {options}"), &[&photo]);
+        assert_eq!(output.status.code(), Some(USAGE), "{options}");
+    }
+    assert_eq!(folder.names(), ["photo.png"]);
+}
+
+/// A PNG with EXIF (orientation 6: turn clockwise), ICC and XMP.
+fn rich_png(path: &Path) {
+    let mut png = Vec::new();
+    let mut encoder = image::codecs::png::PngEncoder::new(&mut png);
+    encoder.set_exif_metadata(exif(6)).unwrap();
+    encoder.set_icc_profile(b"profile".repeat(9)).unwrap();
+    small_picture().write_with_encoder(encoder).unwrap();
+    fs::write(path, png).unwrap();
+}
+
+/// A TIFF header and one directory with one entry: the orientation.
+fn exif(orientation: u8) -> Vec<u8> {
+    let mut bytes = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+    bytes.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
+    bytes
+}
+
+#[test]
+fn metadata_travels_and_orientation_is_applied_once() {
+    let folder = Folder::new();
+    let photo = folder.path("photo.png");
+    rich_png(&photo);
+    succeed("encode {} -q 95", &[&photo]);
+    let output = folder.path("out.png");
+    succeed("decode {} -o {}", &[&folder.path("photo.tsr"), &output]);
+    let mut decoder = ImageReader::open(&output).unwrap().into_decoder().unwrap();
+    assert_eq!(decoder.dimensions(), (12, 20));
+    assert_eq!(decoder.exif_metadata().unwrap(), Some(exif(1)));
+    let profile = decoder.icc_profile().unwrap();
+    assert_eq!(profile, Some(b"profile".repeat(9)));
+    assert_eq!(decoder.orientation().unwrap(), Orientation::NoTransforms);
+    let turned = DynamicImage::from_decoder(decoder).unwrap().to_rgb8();
+    let mut expected = small_picture();
+    expected.apply_orientation(Orientation::Rotate90);
+    let corner = |image: &image::RgbImage| i32::from(image.get_pixel(0, 0)[1]);
+    assert!((corner(&turned) - corner(&expected.to_rgb8())).abs() < 12);
+}
+
+#[test]
+fn strip_drops_metadata_and_formats_that_cannot_hold_it_say_so() {
+    let folder = Folder::new();
+    let photo = folder.path("photo.png");
+    rich_png(&photo);
+    succeed("encode {}", &[&photo]);
+    let full = folder.path("photo.tsr");
+    let noted = succeed("decode {} -o {}", &[&full, &folder.path("out.ppm")]);
+    assert!(String::from_utf8_lossy(&noted.stderr).contains("ICC"));
+    let stripped = folder.path("stripped.tsr");
+    succeed("encode {} -o {} --strip", &[&photo, &stripped]);
+    let info = succeed("info {} --json", &[&stripped]);
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(info["metadata"], serde_json::json!([]));
+}
+
+#[test]
+fn every_output_format_can_be_read_back() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    succeed("encode {} --verify", &[&photo]);
+    for extension in ["png", "jpg", "webp", "ppm", "tiff", "bmp"] {
+        let output = folder.path("out").with_extension(extension);
+        succeed("decode {} -o {}", &[&folder.path("photo.tsr"), &output]);
+        assert_eq!(image::open(&output).unwrap().width(), 20, "{extension}");
+        let again = folder.path(&format!("{extension}.tsr"));
+        succeed("encode {} -o {}", &[&output, &again]);
+    }
+    let unknown = folder.path("out.xyz");
+    fail(
+        "decode {} -o {}",
+        &[&folder.path("photo.tsr"), &unknown],
+        USAGE,
+        "format",
+    );
+}
+
+#[test]
+fn sixteen_bits_and_alpha_survive() {
+    let folder = Folder::new();
+    let (deep, clear) = (folder.path("deep.png"), folder.path("clear.png"));
+    let gray = |x: u32, y: u32| image::Luma([(x * 3000 + y * 101) as u16]);
+    let deep_image = image::ImageBuffer::<image::Luma<u16>, Vec<u16>>::from_fn(16, 9, gray);
+    DynamicImage::from(deep_image).save(&deep).unwrap();
+    let glass = |x: u32, y: u32| image::Rgba([9, (y * 9) as u8, 200, (x * 15) as u8]);
+    image::RgbaImage::from_fn(16, 9, glass)
+        .save(&clear)
+        .unwrap();
+    for photo in [&deep, &clear] {
+        let output = folder.path("out.png");
+        succeed("encode {} -q 100 --force", &[photo]);
+        let file = photo.with_extension("tsr");
+        succeed("decode {} -o {} --force", &[&file, &output]);
+        let (before, after) = (image::open(photo).unwrap(), image::open(&output).unwrap());
+        assert_eq!(before.color(), after.color());
+        let worst = before
+            .to_rgba8()
+            .iter()
+            .zip(after.to_rgba8().iter())
+            .map(|(a, b)| a.abs_diff(*b))
+            .max();
+        assert!(worst < Some(12), "{worst:?}");
+    }
+    fail(
+        "decode {} -o {}",
+        &[&folder.path("clear.tsr"), &folder.path("x.jpg")],
+        USAGE,
+        "transparency",
+    );
+}
+
+#[test]
+fn animation_is_refused() {
+    let folder = Folder::new();
+    let path = folder.picture("still.png");
+    let mut png = fs::read(&path).unwrap();
+    // An acTL chunk (one frame, play once) behind the header makes it an APNG.
+    let mut chunk = b"acTL\0\0\0\x01\0\0\0\x01".to_vec();
+    chunk.extend(crc32(&chunk).to_be_bytes());
+    chunk.splice(0..0, 8u32.to_be_bytes());
+    png.splice(33..33, chunk);
+    fs::write(&path, png).unwrap();
+    fail("encode {}", &[&path], DAMAGED, "animated");
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ if crc & 1 != 0 { 0xEDB8_8320 } else { 0 }
+        })
+    })
+}
