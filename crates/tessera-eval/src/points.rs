@@ -270,11 +270,10 @@ impl PointStore {
     /// # Errors
     /// [`PointsError::Io`] if the file cannot be written.
     pub fn add(&mut self, mut point: Point) -> Result<(), PointsError> {
-        if let Some(earlier) = self.points.get(&point.key()) {
-            if (earlier.setup, earlier.source) == (point.setup, point.source) {
-                for (metric, value) in &earlier.values {
-                    point.values.entry(*metric).or_insert(*value);
-                }
+        let same = |p: &&Point| (p.setup, p.source) == (point.setup, point.source);
+        if let Some(earlier) = self.points.get(&point.key()).filter(same) {
+            for (metric, value) in &earlier.values {
+                point.values.entry(*metric).or_insert(*value);
             }
         }
         let row = rows(std::iter::once(&point), false).map_err(io_error(&self.path))?;
