@@ -8,7 +8,7 @@ use crate::metrics::Metric;
 use crate::timing::Cost;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -291,15 +291,12 @@ impl PointStore {
     }
 }
 
-/// Replaces the file by way of a temporary one: never half a file, whatever happens.
+/// Replaces the file by way of another one: never half a file, whatever happens.
 fn write_points(path: &Path, points: &BTreeMap<PointKey, Point>) -> Result<(), PointsError> {
     let bytes = rows(points.values(), true).map_err(io_error(path))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io_error(path))?;
-    file.write_all(&bytes).map_err(io_error(path))?;
-    file.persist(path)
-        .map_err(|error| io_error(path)(error.error))?;
-    Ok(())
+    let fresh = path.with_extension("csv.new");
+    fs::write(&fresh, bytes).map_err(io_error(&fresh))?;
+    fs::rename(&fresh, path).map_err(io_error(path))
 }
 
 fn rows<'a>(points: impl Iterator<Item = &'a Point>, with_header: bool) -> io::Result<Vec<u8>> {
@@ -327,7 +324,6 @@ fn csv_error(path: &Path) -> impl Fn(csv::Error) -> PointsError + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     fn point(codec: &str, quality: &str, psnr: f64) -> Point {
         Point {

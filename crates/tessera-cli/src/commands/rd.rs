@@ -82,13 +82,8 @@ pub struct RdArgs {
     list_codecs: bool,
 
     /// Folder of the report and of the points measured so far.
-    #[arg(
-        long,
-        short,
-        required_unless_present = "list_codecs",
-        default_value = ""
-    )]
-    output: PathBuf,
+    #[arg(long, short, required_unless_present = "list_codecs")]
+    output: Option<PathBuf>,
 }
 
 /// The report is there, but something had to be left out of it.
@@ -146,7 +141,7 @@ fn request(args: &RdArgs) -> Result<Request> {
             pictures: args.viewer,
             bpp: args.viewer_bpp,
         },
-        folder: args.output.clone(),
+        folder: args.output.clone().context("--output is missing")?,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::{Codec, CodecError, Quality, Tuning};
 use crate::picture::{Channels, Picture};
 use crate::timing::Timed;
-use ravif::{BitDepth, Encoder, Img, RGB8};
+use ravif::{BitDepth, Encoder, Img, RGBA8};
 use re_rav1d::dav1d::{Decoder, Picture as Frame, PixelLayout, PlanarImageComponent, Settings};
 
 /// rav1e's effort, 1 (best) to 10; 4 is ravif's default.
@@ -41,18 +41,20 @@ impl Codec for Avif {
     fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let quality = quality.within(1.0, 100.0, "1 to 100")? as f32;
         let rgb = picture.to_rgb();
-        let pixels: Vec<RGB8> = rgb
+        let pixels: Vec<RGBA8> = rgb
             .samples()
             .chunks_exact(3)
-            .map(|p| RGB8::new(p[0], p[1], p[2]))
+            .map(|p| RGBA8::new(p[0], p[1], p[2], u8::MAX))
             .collect();
+        // ravif drops an opaque alpha. Its `encode_rgb` would do as well, but is `inline` and has all
+        // of rav1e compiled anew, slowly and less optimised, inside every crate that calls it.
         let image = Img::new(&pixels[..], rgb.width() as usize, rgb.height() as usize);
         let encoded = Encoder::new()
             .with_quality(quality)
             .with_speed(SPEED)
             .with_bit_depth(BitDepth::Ten)
             .with_num_threads(Some(1))
-            .encode_rgb(image)
+            .encode_rgba(image)
             .map_err(|error| CodecError::Failed(error.to_string()))?;
         Ok(encoded.avif_file.into())
     }

@@ -1,8 +1,12 @@
 //! Baseline JPEG, the anchor everyone knows.
+//!
+//! Optimised Huffman tables make jpeg-encoder write one scan per component. zune-jpeg 0.5 (the
+//! decoder behind `image`) garbles such files when chroma is subsampled, hence jpeg-decoder.
 
 use super::{Codec, CodecError, Quality, Tuning};
 use crate::picture::{Channels, Picture};
 use crate::timing::Timed;
+use jpeg_decoder::{Decoder, PixelFormat};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 /// JPEG with the standard tables and optimised Huffman codes.
@@ -17,7 +21,7 @@ impl Codec for Jpeg {
     }
 
     fn version(&self) -> String {
-        "jpeg-encoder 0.7, decoded by zune-jpeg through image 0.25".into()
+        "jpeg-encoder 0.7, decoded by jpeg-decoder 0.3".into()
     }
 
     fn settings(&self) -> String {
@@ -61,6 +65,18 @@ impl Codec for Jpeg {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
-        Ok(Picture::from_encoded(bytes)?.into())
+        let failed = |error: jpeg_decoder::Error| CodecError::Failed(error.to_string());
+        let mut decoder = Decoder::new(bytes);
+        let samples = decoder.decode().map_err(failed)?;
+        let info = decoder
+            .info()
+            .ok_or_else(|| CodecError::Failed("JPEG without a frame".into()))?;
+        let channels = match info.pixel_format {
+            PixelFormat::L8 => Channels::Gray,
+            PixelFormat::RGB24 => Channels::Rgb,
+            other => return Err(CodecError::Failed(format!("unexpected {other:?} samples"))),
+        };
+        let (width, height) = (u32::from(info.width), u32::from(info.height));
+        Ok(Picture::new(width, height, channels, samples)?.into())
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn render(report: &Report) -> String {
             metric.title()
         );
         text += &content::rate_table(report, *metric).to_markdown();
-        if metric.bd_refusal().is_none() {
+        if report.has_spread(*metric) {
             let plot = spread_plot_name(*metric);
             text += &format!("\n{}", content::spread_table(report, *metric).to_markdown());
             text += &format!("\n![BD-rate per picture]({plot})\n");

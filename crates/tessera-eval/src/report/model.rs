@@ -238,6 +238,13 @@ impl Report {
         rows.find(|row| row.metric == metric && row.codec == codec)
     }
 
+    /// Whether any codec has a BD-rate against the anchor in a metric.
+    #[must_use]
+    pub fn has_spread(&self, metric: Metric) -> bool {
+        let mut rows = self.bd_rates.iter();
+        rows.any(|row| row.metric == metric && row.codec != self.anchor && row.spread.is_some())
+    }
+
     /// The points of a codec on a picture, in ladder order.
     pub fn points_of<'a>(
         &'a self,
