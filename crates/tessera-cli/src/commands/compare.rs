@@ -1,6 +1,7 @@
 //! `tessera compare`: all metrics between two pictures, and an error map.
 
-use anyhow::{Context, Result, ensure};
+use crate::exit::Usage;
+use anyhow::{Context, Result};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tessera_eval::compare::{all_metrics, error_map, largest_difference};
@@ -30,7 +31,9 @@ pub struct CompareArgs {
 /// # Errors
 /// If a picture cannot be read, the sizes differ, or the map cannot be written.
 pub fn run(args: &CompareArgs) -> Result<()> {
-    ensure!(args.gain > 0.0, "--gain must be positive");
+    if args.gain <= 0.0 {
+        return Err(Usage("--gain must be positive".into()).into());
+    }
     let original = read(&args.original)?;
     let distorted = read(&args.distorted)?;
     print!("{}", metric_lines(&all_metrics(&original, &distorted)?));

@@ -1,23 +1,24 @@
 //! `tessera rd`: rate-distortion curves, BD-rates and a report.
 
-use anyhow::{Context, Result, bail, ensure};
+use crate::exit::{Incomplete, Usage};
+use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
-use tessera_eval::codec::{ExternalSpec, Quality, Registry};
+use std::sync::Arc;
+use tessera_eval::codec::{Codec, ExternalSpec, Quality, Registry, Tessera};
 use tessera_eval::metrics::Metric;
 use tessera_eval::points::Point;
 use tessera_eval::rd::{Import, Outcome, QualityChoice, Request, execute};
 use tessera_eval::report::ViewerOptions;
 use tessera_eval::run::{Observer, Skip};
-use thiserror::Error;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  every point was measured
   1  no report could be made
   2  the command line is wrong
-  3  the report is there, but pictures or points had to be left out (listed in it)
+  6  the report is there, but pictures or points had to be left out (listed in it)
 
 Points already in OUTPUT/points.csv are not measured again unless the codec's
 version or settings or the picture have changed: an interrupted run goes on.
@@ -34,7 +35,7 @@ pub struct RdArgs {
     images: Vec<PathBuf>,
 
     /// Codecs to measure; 'none' to show imported points only.
-    #[arg(long, value_delimiter = ',', default_value = "jpeg,webp,avif")]
+    #[arg(long, value_delimiter = ',', default_value = "tessera,jpeg,webp,avif")]
     codecs: Vec<String>,
 
     /// Qualities instead of the codecs' own ladders, for all codecs or for one.
@@ -56,6 +57,10 @@ pub struct RdArgs {
     /// Another codec as commands: 'ENC {in} {out} {q}' reads a PNG, 'DEC {in} {out}' writes one.
     #[arg(long, num_args = 4, value_names = ["NAME", "ENC", "DEC", "Q,Q,..."])]
     ext: Vec<String>,
+
+    /// Measure Tessera with this dictionary too, as the codec tessera-FILE.
+    #[arg(long, value_name = "FILE")]
+    dict: Vec<PathBuf>,
 
     /// Points measured elsewhere (by this tool or rdbench.py), shown beside ours.
     #[arg(long, value_name = "FILE[=CODEC,...]")]
@@ -86,44 +91,56 @@ pub struct RdArgs {
     output: Option<PathBuf>,
 }
 
-/// The report is there, but something had to be left out of it.
-#[derive(Debug, Error)]
-#[error("the report is complete but for {0} pictures or points, listed above and in the report")]
-pub struct Incomplete(usize);
-
-impl Incomplete {
-    /// What the process returns in this case.
-    pub const EXIT_CODE: u8 = 3;
-}
-
 /// Runs the command.
 ///
 /// # Errors
-/// [`Incomplete`] after a report with gaps; anything else means that there is no report.
+/// An incomplete report if pictures or points had to be left out of it; anything else means that
+/// there is no report.
 pub fn run(args: &RdArgs) -> Result<()> {
-    let mut registry = Registry::new();
-    for ext in args.ext.chunks_exact(4) {
-        registry.add_external(ExternalSpec::of_user(&ext[0], &ext[1], &ext[2], &ext[3]))?;
-    }
+    let (registry, added) = registry(args)?;
     if args.list_codecs {
         print!("{}", codec_list(&registry));
         return Ok(());
     }
     let progress = Progress::new();
-    let outcome = execute(&request(args)?, &registry, &progress)?;
+    let outcome = execute(&request(args, &added)?, &registry, &progress)?;
     progress.bar.finish_and_clear();
     print!("{}", result_text(&outcome));
     match outcome.report.skipped.len() {
         0 => Ok(()),
-        count => Err(Incomplete(count).into()),
+        count => {
+            let message =
+                format!("the report lacks {count} pictures or points, listed above and in it");
+            Err(Incomplete(message).into())
+        }
     }
 }
 
-fn request(args: &RdArgs) -> Result<Request> {
-    ensure!(args.viewer_bpp > 0.0, "--viewer-bpp must be positive");
+/// The codecs of this machine and those of the command line, with the names of the latter.
+fn registry(args: &RdArgs) -> Result<(Registry, Vec<String>)> {
+    let mut registry = Registry::new();
+    let mut added = Vec::new();
+    for path in &args.dict {
+        let codec = Tessera::with_dictionary(path)?;
+        added.push(codec.name().to_owned());
+        registry.add(Arc::new(codec), "with --dict")?;
+    }
+    for ext in args.ext.chunks_exact(4) {
+        registry.add_external(ExternalSpec::of_user(&ext[0], &ext[1], &ext[2], &ext[3]))?;
+        added.push(ext[0].clone());
+    }
+    Ok((registry, added))
+}
+
+fn request(args: &RdArgs, added: &[String]) -> Result<Request> {
+    if args.viewer_bpp <= 0.0 {
+        return Err(Usage("--viewer-bpp must be positive".into()).into());
+    }
     let builtin = args.codecs.iter().filter(|name| *name != "none").cloned();
-    let external = args.ext.chunks_exact(4).map(|ext| ext[0].clone());
-    let named = external.filter(|name| !args.codecs.contains(name));
+    let named = added
+        .iter()
+        .filter(|name| !args.codecs.contains(name))
+        .cloned();
     Ok(Request {
         inputs: args.images.clone(),
         luma_only: args.luma,
@@ -152,7 +169,7 @@ fn quality_choice(text: &str) -> Result<QualityChoice> {
     };
     let qualities = Quality::list(list);
     if qualities.is_empty() {
-        bail!("--qualities '{text}' names no quality");
+        return Err(Usage(format!("--qualities '{text}' names no quality")).into());
     }
     Ok(QualityChoice { codec, qualities })
 }
@@ -295,7 +312,7 @@ mod tests {
             "-o",
             "out",
         ]);
-        let request = request(&args).unwrap();
+        let request = request(&args, &["x".into()]).unwrap();
         assert_eq!(request.codecs, ["webp", "jpeg", "x"]);
         assert_eq!(request.qualities[0].codec.as_deref(), Some("jpeg"));
         assert_eq!(request.qualities[1].qualities, [Quality::new("30")]);

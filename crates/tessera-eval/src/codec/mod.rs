@@ -6,11 +6,13 @@ mod external;
 mod installed;
 mod jpeg;
 mod registry;
+mod tessera;
 mod webp;
 
 pub use external::{External, ExternalSpec};
 pub use installed::{Installed, installed_tools};
 pub use registry::{Registry, RegistryEntry};
+pub use tessera::Tessera;
 pub use webp::lossless as webp_lossless;
 
 use crate::picture::{Picture, PictureError, first_u32};

@@ -3,6 +3,7 @@
 use super::external::{External, ExternalSpec};
 use super::installed::installed_tools;
 use super::jpeg::Jpeg;
+use super::tessera::Tessera;
 use super::webp::Webp;
 use super::{Codec, CodecError};
 use std::sync::Arc;
@@ -29,6 +30,9 @@ impl Registry {
             entries: Vec::new(),
             missing: Vec::new(),
         };
+        if let Ok(tessera) = Tessera::new() {
+            registry.push(Arc::new(tessera), "built in");
+        }
         registry.push(Arc::new(Jpeg { subsampled: true }), "built in");
         registry.push(Arc::new(Jpeg { subsampled: false }), "built in");
         registry.push(Arc::new(Webp), "built in");
@@ -112,7 +116,7 @@ mod tests {
     fn unknown_names_list_the_known_ones() {
         let error = Registry::new().get("bpg").err().unwrap().to_string();
         assert!(
-            error.contains("bpg") && error.contains("jpeg, jpeg444, webp"),
+            error.contains("bpg") && error.contains("tessera, jpeg, jpeg444, webp"),
             "{error}"
         );
     }
