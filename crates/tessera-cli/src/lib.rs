@@ -27,6 +27,10 @@ enum Command {
     Decode(commands::decode::DecodeArgs),
     /// Show what a .tsr file holds and whether it is intact.
     Info(commands::info::InfoArgs),
+    /// Measure rate-distortion curves of codecs and write a report.
+    Rd(commands::rd::RdArgs),
+    /// Compare two pictures: every metric, and where they differ.
+    Compare(commands::compare::CompareArgs),
 }
 
 /// Runs a parsed command line.
@@ -38,5 +42,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
         Command::Info(args) => commands::info::run(&args),
+        Command::Rd(args) => commands::rd::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
     }
 }

@@ -1,1 +1,18 @@
 //! Metrics, peers, rate-distortion curves and the BatchSVD paper's experiments.
+//!
+//! The rate-distortion tool, from the inside out: a [`picture::Picture`] goes through a
+//! [`codec::Codec`]; [`metrics`] compare the result with the original; [`run`] does so for every
+//! picture, codec and quality and keeps the [`points`]; [`bd`] condenses curves to BD-rates;
+//! [`report`] writes it all down; [`rd`] is all of that in one call.
+
+pub mod bd;
+pub mod codec;
+pub mod compare;
+pub mod curve;
+pub mod metrics;
+pub mod picture;
+pub mod points;
+pub mod rd;
+pub mod report;
+pub mod run;
+pub mod timing;

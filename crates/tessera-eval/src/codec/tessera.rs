@@ -1,0 +1,137 @@
+//! Our own codec, with the built-in dictionary or another one.
+
+use super::{Codec, CodecError, Quality, Tuning};
+use crate::picture::{Channels, Picture, first_u32};
+use crate::timing::Timed;
+use std::path::Path;
+use std::sync::Arc;
+use tessera_codec::{Colour, Decoder, Encoder, Samples, Target};
+use tessera_dict::Dictionary;
+
+/// Tessera at its default effort, on one thread.
+pub struct Tessera {
+    name: String,
+    dictionary: Option<Arc<Dictionary>>,
+    probe: u32,
+}
+
+impl Tessera {
+    /// With the built-in dictionary.
+    ///
+    /// # Errors
+    /// [`CodecError::Failed`] if the codec cannot code a small test picture.
+    pub fn new() -> Result<Self, CodecError> {
+        Self::named("tessera".into(), None)
+    }
+
+    /// With a dictionary file; the codec is called after it, `tessera-NAME`.
+    ///
+    /// # Errors
+    /// [`CodecError::Failed`] if the file cannot be read or is no dictionary.
+    pub fn with_dictionary(path: &Path) -> Result<Self, CodecError> {
+        let failed = |error: &dyn std::fmt::Display| {
+            CodecError::Failed(format!("{}: {error}", path.display()))
+        };
+        let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+        let dictionary = Dictionary::from_bytes(&bytes).map_err(|error| failed(&error))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Self::named(format!("tessera-{stem}"), Some(Arc::new(dictionary)))
+    }
+
+    fn named(name: String, dictionary: Option<Arc<Dictionary>>) -> Result<Self, CodecError> {
+        let mut codec = Self {
+            name,
+            dictionary,
+            probe: 0,
+        };
+        codec.probe = codec.probe_coding()?;
+        Ok(codec)
+    }
+
+    /// Codes a small fixed picture: a change of encoder or format that keeps the version number
+    /// still shows here, and points of the old one are not reused.
+    fn probe_coding(&self) -> Result<u32, CodecError> {
+        const SIDE: u32 = 64;
+        let wave = |i: u32| {
+            let (x, y, channel) = (i / 3 % SIDE, i / 3 / SIDE, i % 3);
+            ((x * x / 3 + y * (channel + 2) * 5 + x * y / 7) % 256) as u8
+        };
+        let samples = (0..SIDE * SIDE * 3).map(wave).collect();
+        let picture = Picture::new(SIDE, SIDE, Channels::Rgb, samples)?;
+        let bytes = self.encode(&picture, &Quality::new("60"))?.value;
+        Ok(first_u32(&blake3::hash(&bytes)))
+    }
+}
+
+impl Codec for Tessera {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn version(&self) -> String {
+        format!(
+            "tessera-codec {} (probe {:08x})",
+            env!("CARGO_PKG_VERSION"),
+            self.probe
+        )
+    }
+
+    fn settings(&self) -> String {
+        let id = self
+            .dictionary
+            .as_deref()
+            .unwrap_or(Dictionary::builtin())
+            .id();
+        format!("default effort, one thread, dictionary {id}")
+    }
+
+    fn ladder(&self) -> Vec<Quality> {
+        Quality::list("0,15,30,45,60,75,88")
+    }
+
+    fn tuning(&self) -> Option<Tuning> {
+        Some(Tuning {
+            smallest: 0.0,
+            largest: 100.0,
+            step: 1.0,
+        })
+    }
+
+    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
+        let quality = quality.within(0.0, 100.0, "0 to 100")?.round() as u8;
+        let target = Target::Quality(tessera_codec::Quality::new(quality).map_err(failed)?);
+        let (width, height) = (picture.width(), picture.height());
+        let samples = picture.samples().to_vec();
+        let input = match picture.channels() {
+            Channels::Gray => tessera_codec::Picture::gray8(width, height, samples),
+            Channels::Rgb => tessera_codec::Picture::rgb8(width, height, samples),
+        };
+        let mut encoder = Encoder::new().target(target).threads(1);
+        if let Some(dictionary) = &self.dictionary {
+            encoder = encoder.dictionary(Arc::clone(dictionary));
+        }
+        let encoded = encoder.encode(&input.map_err(failed)?).map_err(failed)?;
+        Ok(encoded.bytes.into())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
+        let mut decoder = Decoder::new().threads(1);
+        if let Some(dictionary) = &self.dictionary {
+            decoder = decoder.dictionary(Arc::clone(dictionary));
+        }
+        let decoded = decoder.decode(bytes).map_err(failed)?;
+        let channels = match decoded.format().colour {
+            Colour::Gray => Channels::Gray,
+            Colour::Rgb => Channels::Rgb,
+        };
+        let (width, height) = (decoded.width(), decoded.height());
+        match decoded.into_samples() {
+            Samples::U8(samples) => Ok(Picture::new(width, height, channels, samples)?.into()),
+            Samples::U16(_) => Err(CodecError::Failed("8 bits went in, more came out".into())),
+        }
+    }
+}
+
+fn failed(error: tessera_codec::Error) -> CodecError {
+    CodecError::Failed(error.to_string())
+}

@@ -1,0 +1,259 @@
+//! 8-bit pictures, gray or RGB: what every codec gets and what every metric compares.
+
+use image::{DynamicImage, ExtendedColorType, ImageError};
+use std::io;
+use std::path::Path;
+use thiserror::Error;
+
+/// Why a picture could not be read, written or built.
+#[derive(Debug, Error)]
+pub enum PictureError {
+    /// The file could not be opened or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file is no picture of a known format, or it is damaged.
+    #[error(transparent)]
+    Format(#[from] ImageError),
+    /// The sample count does not fit the size.
+    #[error("{width}x{height} needs {expected} samples, got {actual}")]
+    SampleCount {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// Samples that the size asks for.
+        expected: usize,
+        /// Samples given.
+        actual: usize,
+    },
+}
+
+/// How many samples a pixel has, and what they mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channels {
+    /// One luma sample.
+    Gray,
+    /// Three sRGB samples.
+    Rgb,
+}
+
+impl Channels {
+    /// Samples per pixel.
+    #[must_use]
+    pub fn count(self) -> usize {
+        match self {
+            Self::Gray => 1,
+            Self::Rgb => 3,
+        }
+    }
+
+    fn color_type(self) -> ExtendedColorType {
+        match self {
+            Self::Gray => ExtendedColorType::L8,
+            Self::Rgb => ExtendedColorType::Rgb8,
+        }
+    }
+}
+
+/// A picture of interleaved 8-bit samples, rows from the top.
+///
+/// Invariant: `samples.len() == width * height * channels.count()`, and neither side is zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    width: u32,
+    height: u32,
+    channels: Channels,
+    samples: Vec<u8>,
+}
+
+impl Picture {
+    /// A picture from its samples.
+    ///
+    /// # Errors
+    /// [`PictureError::SampleCount`] if the samples do not fit the size, or a side is zero.
+    pub fn new(
+        width: u32,
+        height: u32,
+        channels: Channels,
+        samples: Vec<u8>,
+    ) -> Result<Self, PictureError> {
+        let expected = width as usize * height as usize * channels.count();
+        if samples.len() != expected || expected == 0 {
+            return Err(PictureError::SampleCount {
+                width,
+                height,
+                expected,
+                actual: samples.len(),
+            });
+        }
+        Ok(Self {
+            width,
+            height,
+            channels,
+            samples,
+        })
+    }
+
+    /// Reads a file, whatever its name says: the format is found from the content.
+    ///
+    /// Deeper samples are rounded to 8 bits and alpha is dropped; gray stays gray.
+    ///
+    /// # Errors
+    /// [`PictureError`] if the file is missing, of no known format, or damaged.
+    pub fn read(path: &Path) -> Result<Self, PictureError> {
+        let reader = image::ImageReader::open(path)?.with_guessed_format()?;
+        Self::from_dynamic(&reader.decode()?)
+    }
+
+    /// Decodes a picture held in memory, with the rules of [`Picture::read`].
+    ///
+    /// # Errors
+    /// [`PictureError`] if the bytes are of no known format, or damaged.
+    pub fn from_encoded(bytes: &[u8]) -> Result<Self, PictureError> {
+        Self::from_dynamic(&image::load_from_memory(bytes)?)
+    }
+
+    fn from_dynamic(image: &DynamicImage) -> Result<Self, PictureError> {
+        let (width, height) = (image.width(), image.height());
+        let (channels, samples) = if image.color().has_color() {
+            (Channels::Rgb, image.to_rgb8().into_raw())
+        } else {
+            (Channels::Gray, image.to_luma8().into_raw())
+        };
+        Self::new(width, height, channels, samples)
+    }
+
+    /// Writes a file in the format that its extension names (PNG for lossless).
+    ///
+    /// # Errors
+    /// [`PictureError`] if the file cannot be written or the extension is unknown.
+    pub fn write(&self, path: &Path) -> Result<(), PictureError> {
+        let color = self.channels.color_type();
+        image::save_buffer(path, &self.samples, self.width, self.height, color)?;
+        Ok(())
+    }
+
+    /// Width in pixels.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Number of pixels.
+    #[must_use]
+    pub fn pixel_count(&self) -> usize {
+        self.width as usize * self.height as usize
+    }
+
+    /// Gray or RGB.
+    #[must_use]
+    pub fn channels(&self) -> Channels {
+        self.channels
+    }
+
+    /// The interleaved samples.
+    #[must_use]
+    pub fn samples(&self) -> &[u8] {
+        &self.samples
+    }
+
+    /// The same picture as RGB; gray is replicated.
+    #[must_use]
+    pub fn to_rgb(&self) -> Self {
+        match self.channels {
+            Channels::Rgb => self.clone(),
+            Channels::Gray => Self {
+                channels: Channels::Rgb,
+                samples: self.samples.iter().flat_map(|&v| [v, v, v]).collect(),
+                ..*self
+            },
+        }
+    }
+
+    /// The same picture as gray: BT.601 luma, rounded.
+    #[must_use]
+    pub fn to_gray(&self) -> Self {
+        match self.channels {
+            Channels::Gray => self.clone(),
+            Channels::Rgb => Self {
+                channels: Channels::Gray,
+                samples: self.samples.chunks_exact(3).map(rounded_luma).collect(),
+                ..*self
+            },
+        }
+    }
+
+    /// The same picture in the given channels.
+    #[must_use]
+    pub fn to_channels(&self, channels: Channels) -> Self {
+        match channels {
+            Channels::Gray => self.to_gray(),
+            Channels::Rgb => self.to_rgb(),
+        }
+    }
+
+    /// A number that changes when size, channels or any sample change.
+    #[must_use]
+    pub fn fingerprint(&self) -> u32 {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.width.to_le_bytes());
+        hasher.update(&self.height.to_le_bytes());
+        hasher.update(&self.samples);
+        first_u32(&hasher.finalize())
+    }
+}
+
+/// The first four bytes of a hash: enough to notice a change, short enough for a CSV column.
+pub(crate) fn first_u32(hash: &blake3::Hash) -> u32 {
+    let [a, b, c, d, ..] = *hash.as_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// 16-bit fixed-point weights of BT.601 luma; they add up to one.
+fn rounded_luma(rgb: &[u8]) -> u8 {
+    const WEIGHTS: [u32; 3] = [19595, 38470, 7471];
+    let sum: u32 = rgb
+        .iter()
+        .zip(WEIGHTS)
+        .map(|(&v, w)| u32::from(v) * w)
+        .sum();
+    ((sum + 0x8000) >> 16) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sample_count_is_checked() {
+        let short = Picture::new(2, 2, Channels::Rgb, vec![0; 11]);
+        assert!(matches!(
+            short,
+            Err(PictureError::SampleCount { expected: 12, .. })
+        ));
+        assert!(Picture::new(0, 2, Channels::Gray, vec![]).is_err());
+    }
+
+    #[test]
+    fn gray_keeps_white_and_weighs_green_most() {
+        let samples = vec![255, 255, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255];
+        let rgb = Picture::new(4, 1, Channels::Rgb, samples).unwrap();
+        assert_eq!(rgb.to_gray().samples(), [255, 76, 150, 29]);
+        assert_eq!(rgb.to_gray().to_rgb().to_gray(), rgb.to_gray());
+    }
+
+    #[test]
+    fn fingerprint_sees_shape_and_samples() {
+        let wide = Picture::new(4, 1, Channels::Gray, vec![1, 2, 3, 4]).unwrap();
+        let tall = Picture::new(1, 4, Channels::Gray, vec![1, 2, 3, 4]).unwrap();
+        let other = Picture::new(4, 1, Channels::Gray, vec![1, 2, 3, 5]).unwrap();
+        assert_ne!(wide.fingerprint(), tall.fingerprint());
+        assert_ne!(wide.fingerprint(), other.fingerprint());
+    }
+}
