@@ -24,6 +24,7 @@ mod metadata;
 mod picture;
 mod pixels;
 mod quality;
+pub mod simd;
 mod threads;
 pub mod tile;
 mod tile_grid;

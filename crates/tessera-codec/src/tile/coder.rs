@@ -40,7 +40,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl BinaryCoder for Reader<'_> {
-    #[inline]
+    #[inline(always)]
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, _: bool) -> bool {
         let models = &mut self.models.0[kind as usize];
         let prediction = models.predict(element, contexts);
@@ -64,6 +64,7 @@ pub(crate) struct Writer {
 
 #[cfg(feature = "encoder")]
 impl BinaryCoder for Writer {
+    #[inline(always)]
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
         let models = &mut self.models.0[kind as usize];
         let prediction = models.predict(element, contexts);
@@ -109,6 +110,7 @@ impl BinaryCoder for Meter<'_> {
 
 /// Bits a zero and a one would cost.
 #[cfg(feature = "encoder")]
+#[inline(always)]
 pub(crate) fn costs(
     models: &ModelPair,
     kind: PlaneKind,

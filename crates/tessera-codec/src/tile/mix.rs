@@ -96,7 +96,7 @@ impl Models {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
         let mut stretched = [0; LANES];
@@ -117,7 +117,7 @@ impl Models {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn update(
         &mut self,
         element: Element,

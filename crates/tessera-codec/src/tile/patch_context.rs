@@ -31,6 +31,7 @@ const POSITION_CLASSES: [u8; 513] = {
 };
 
 /// log2 with 8 fractional bits, linear between powers of two.
+#[inline(always)]
 fn log2_fixed(value: u32) -> i32 {
     let exponent = 31 - value.leading_zeros();
     let mantissa = ((u64::from(value) << 8) >> exponent) as i32 & 255;
@@ -39,6 +40,7 @@ fn log2_fixed(value: u32) -> i32 {
 
 /// Logarithmic class of `value` (with `bits` fractional bits): 0 for zero, else
 /// 1 + floor(log2(value) * half_steps / 2 + offset), within 1..=max.
+#[inline(always)]
 pub(crate) fn log_class(value: u32, bits: u32, half_steps: i32, offset: i32, max: u32) -> u32 {
     if value == 0 {
         return 0;
@@ -93,6 +95,7 @@ pub(crate) struct CoefficientState {
 }
 
 impl CoefficientState {
+    #[inline(always)]
     pub(crate) fn new(patch: &PatchContext<'_>, last: usize) -> Self {
         let model = &patch.basis.model;
         let rotated = model.base.len().min(last + 1);
@@ -114,6 +117,7 @@ impl CoefficientState {
         }
     }
 
+    #[inline(always)]
     fn predicted(&self, position: usize) -> u32 {
         if position < self.rotated {
             self.predicted[position]
@@ -122,11 +126,13 @@ impl CoefficientState {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn magnitude_class(&self, position: usize) -> u32 {
         log_class(self.predicted(position), MAGNITUDE_BITS, 6, 18, 31)
     }
 
     /// Takes in the magnitude at `position`.
+    #[inline(always)]
     pub(crate) fn push(&mut self, patch: &PatchContext<'_>, position: usize, magnitude: u32) {
         if magnitude != 0 {
             if position < patch.basis.model.base.len() {
@@ -145,12 +151,14 @@ impl CoefficientState {
     }
 
     /// The first of the significance contexts.
+    #[inline(always)]
     pub(crate) fn quick_significance(&self, patch: &PatchContext<'_>, position: usize) -> u32 {
         let place = position_class(position);
         self.magnitude_class(position) | (place / 4) << 5 | patch.size_group << 7
     }
 
     /// Contexts of the decision "the coefficient at `position` is not zero".
+    #[inline(always)]
     pub(crate) fn significance(&self, patch: &PatchContext<'_>, position: usize) -> Contexts {
         let place = position_class(position);
         let expected = self.magnitude_class(position);
@@ -175,6 +183,7 @@ impl CoefficientState {
     }
 
     /// Contexts of the decision "the magnitude at `position` is larger than `level` + 1".
+    #[inline(always)]
     pub(crate) fn magnitude(
         &self,
         patch: &PatchContext<'_>,

@@ -5,6 +5,8 @@ use super::coder::BinaryCoder;
 use super::mix::{Contexts, PlaneKind};
 use super::patch_context::{self, CoefficientState, PatchContext, UNARY_LIMIT, log_class};
 use super::predict::{HORIZONTAL, MEAN, MODES, PLANAR, VERTICAL};
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
@@ -440,33 +442,56 @@ pub(crate) fn code_levels<C: BinaryCoder>(
     patch: &PatchContext<'_>,
     levels: &mut [i32],
 ) {
-    let last = levels.len() - 1;
-    let mut state = CoefficientState::new(patch, last);
-    for position in (0..=last).rev() {
-        let level = levels[position];
-        let significant = position == last || {
-            let contexts = state.significance(patch, position);
-            coder.bit(patch.kind, Element::Significance, &contexts, level != 0)
-        };
-        let mut magnitude = 0;
-        if significant {
-            magnitude = code_magnitude(coder, patch, &state, position, level.unsigned_abs());
-            let negative = coder.raw(level < 0);
+    vectorised(CodeLevels {
+        coder,
+        patch,
+        levels,
+    });
+}
+
+struct CodeLevels<'a, 'p, C> {
+    coder: &'a mut C,
+    patch: &'a PatchContext<'p>,
+    levels: &'a mut [i32],
+}
+
+impl<C: BinaryCoder> NullaryFnOnce for CodeLevels<'_, '_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self {
+            coder,
+            patch,
+            levels,
+        } = self;
+        let last = levels.len() - 1;
+        let mut state = CoefficientState::new(patch, last);
+        for position in (0..=last).rev() {
+            let level = levels[position];
+            let significant = position == last || {
+                let contexts = state.significance(patch, position);
+                coder.bit(patch.kind, Element::Significance, &contexts, level != 0)
+            };
+            let mut magnitude = 0;
+            if significant {
+                magnitude = code_magnitude(coder, patch, &state, position, level.unsigned_abs());
+            }
+            let negative = significant && coder.raw(level < 0);
             levels[position] = if negative {
                 -(magnitude as i32)
             } else {
                 magnitude as i32
             };
-        } else {
-            levels[position] = 0;
+            state.push(patch, position, magnitude);
         }
-        state.push(patch, position, magnitude);
     }
 }
 
 /// Largest magnitude a level can have.
 const MAX_MAGNITUDE: u32 = 1 << 20;
 
+#[inline(always)]
 fn code_magnitude<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,

@@ -2,6 +2,8 @@
 //!
 //! Sums are taken modulo 2^32: a valid stream never overflows, a hostile one gets defined garbage.
 
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
 use std::sync::LazyLock;
 use tessera_dict::Basis;
 use tessera_dict::basis::{Rotation, SCALE_BITS};
@@ -103,6 +105,32 @@ pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut 
 
 /// [`synthesise`] with buffers for `N` samples: clearing large ones would cost more than small patches do.
 fn synthesise_within<const N: usize>(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
+    vectorised(Synthesise::<N> {
+        shape,
+        basis,
+        values,
+        out,
+    });
+}
+
+struct Synthesise<'a, const N: usize> {
+    shape: Shape,
+    basis: &'a Basis,
+    values: &'a [i32],
+    out: &'a mut [i32],
+}
+
+impl<const N: usize> NullaryFnOnce for Synthesise<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        synthesise_body::<N>(self.shape, self.basis, self.values, self.out);
+    }
+}
+
+#[inline(always)]
+fn synthesise_body<const N: usize>(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
     let mut spectrum = [0i32; N];
     let scan = &geometry(shape).scan;
     let rotated = basis.order.len();
@@ -137,6 +165,7 @@ fn synthesise_within<const N: usize>(shape: Shape, basis: &Basis, values: &[i32]
 }
 
 /// Adds up the atoms of the non-zero coefficients.
+#[inline(always)]
 fn rotate(rotation: &Rotation, values: &[i32], sums: &mut [i32]) {
     let m = sums.len();
     for (j, &value) in values.iter().enumerate().filter(|(_, value)| **value != 0) {
@@ -149,11 +178,13 @@ fn rotate(rotation: &Rotation, values: &[i32], sums: &mut [i32]) {
     }
 }
 
+#[inline(always)]
 fn round(sum: i32) -> i32 {
     sum.wrapping_add(1 << (COSINE_BITS - 1)) >> COSINE_BITS
 }
 
 /// Separable inverse transform of a spectrum whose rows from `rows` on are zero.
+#[inline(always)]
 fn inverse_cosine<const N: usize>(shape: Shape, spectrum: &[i32], rows: usize, out: &mut [i32]) {
     let (w, h) = (shape.width(), shape.height());
     let across = &cosine_matrix(shape.log_width()).entries;
@@ -179,7 +210,7 @@ fn inverse_cosine<const N: usize>(shape: Shape, spectrum: &[i32], rows: usize, o
     }
 }
 
-#[inline]
+#[inline(always)]
 fn accumulate(sums: &mut [i32], factor: i32, values: &[i32]) {
     for (sum, &value) in sums.iter_mut().zip(values) {
         *sum = sum.wrapping_add(factor.wrapping_mul(value));

@@ -1,6 +1,8 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
+use crate::simd::vectorised;
 use crate::tile::transform::{COSINE_BITS, cosine_matrix, geometry};
+use pulp::NullaryFnOnce;
 use tessera_dict::{BasisSet, Dictionary};
 use tessera_patch::Shape;
 
@@ -72,9 +74,11 @@ impl Analysis {
                 *value = spectrum[position as usize];
             }
         } else {
-            for (value, atom) in out.iter_mut().zip(rotation.chunks_exact(m)) {
-                *value = dot(atom, &spectrum[..m]);
-            }
+            vectorised(Project {
+                atoms: rotation,
+                spectrum: &spectrum[..m],
+                out: &mut out[..m],
+            });
         }
         let area = shape.area();
         out[m..area].copy_from_slice(&spectrum[m..area]);
@@ -136,6 +140,40 @@ fn transform<const W: usize, const N: usize>(
     scale: f32,
     scan: &[u16],
 ) -> Vec<f32> {
+    vectorised(Transform::<W, N> {
+        down,
+        across,
+        patch,
+        scale,
+        scan,
+    })
+}
+
+struct Transform<'a, const W: usize, const N: usize> {
+    down: &'a [f32],
+    across: &'a [f32],
+    patch: Difference<'a>,
+    scale: f32,
+    scan: &'a [u16],
+}
+
+impl<const W: usize, const N: usize> NullaryFnOnce for Transform<'_, W, N> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn call(self) -> Vec<f32> {
+        transform_body::<W, N>(self.down, self.across, self.patch, self.scale, self.scan)
+    }
+}
+
+#[inline(always)]
+fn transform_body<const W: usize, const N: usize>(
+    down: &[f32],
+    across: &[f32],
+    patch: Difference<'_>,
+    scale: f32,
+    scan: &[u16],
+) -> Vec<f32> {
     let h = patch.prediction.len() / W;
     let mut residual = [0f32; N];
     let mut half = [0f32; N];
@@ -169,7 +207,7 @@ fn transform<const W: usize, const N: usize>(
     scan.iter().map(|&raster| full[raster as usize]).collect()
 }
 
-#[inline]
+#[inline(always)]
 fn axpy<const W: usize>(sums: &mut [f32; W], factor: f32, row: &[f32]) {
     let row: &[f32; W] = row.try_into().expect("rows have W columns");
     for (sum, value) in sums.iter_mut().zip(row) {
@@ -177,6 +215,26 @@ fn axpy<const W: usize>(sums: &mut [f32; W], factor: f32, row: &[f32]) {
     }
 }
 
+/// Inner products of a spectrum with atoms.
+struct Project<'a> {
+    atoms: &'a [f32],
+    spectrum: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl NullaryFnOnce for Project<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let atoms = self.atoms.chunks_exact(self.spectrum.len());
+        for (value, atom) in self.out.iter_mut().zip(atoms) {
+            *value = dot(atom, self.spectrum);
+        }
+    }
+}
+
+#[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0f32; 8];
     for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {

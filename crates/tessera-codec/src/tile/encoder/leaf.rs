@@ -3,6 +3,7 @@
 use super::Encoder;
 use super::analysis::Difference;
 use super::quantise::{Prices, metered};
+use crate::simd::vectorised;
 use crate::tile::canvas::{CellInfo, level_activity};
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
@@ -10,6 +11,7 @@ use crate::tile::patch_context;
 use crate::tile::predict::{MEAN, MODES, PLANAR, Predictor};
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax::{self, Block, CHROMA_MODES, ModeContexts};
+use pulp::NullaryFnOnce;
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
@@ -43,6 +45,29 @@ struct ModeTrial {
 struct PatchTrial {
     cost: f32,
     coefficients: Coefficients,
+}
+
+struct Estimate<'a> {
+    coefficients: &'a [f32],
+    lambda: f32,
+}
+
+impl NullaryFnOnce for Estimate<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        let (floor, slope) = (0.08 + 6.3 * self.lambda, 2.0 * self.lambda);
+        let mut lanes = [0f32; 8];
+        for chunk in self.coefficients.chunks_exact(8) {
+            for (lane, c) in lanes.iter_mut().zip(chunk) {
+                // log2 of a float, linear between powers of two, from its bits.
+                let log = c.abs().max(1.0).to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
+                *lane += (c * c).min(floor + slope * log);
+            }
+        }
+        lanes.iter().sum()
+    }
 }
 
 impl Encoder<'_> {
@@ -224,16 +249,10 @@ impl Encoder<'_> {
 
     /// Rough cost of coding coefficients: what is small is dropped, what is large pays a logarithm.
     pub(crate) fn estimate(&self, coefficients: &[f32]) -> f32 {
-        let (floor, slope) = (0.08 + 6.3 * self.lambda, 2.0 * self.lambda);
-        let mut lanes = [0f32; 8];
-        for chunk in coefficients.chunks_exact(8) {
-            for (lane, c) in lanes.iter_mut().zip(chunk) {
-                // log2 of a float, linear between powers of two, from its bits.
-                let log = c.abs().max(1.0).to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
-                *lane += (c * c).min(floor + slope * log);
-            }
-        }
-        lanes.iter().sum()
+        vectorised(Estimate {
+            coefficients,
+            lambda: self.lambda,
+        })
     }
 
     /// Codes one patch with one basis; and, if asked, with nothing at all.

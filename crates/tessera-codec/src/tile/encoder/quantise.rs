@@ -1,9 +1,11 @@
 //! Rate-distortion optimised choice of levels.
 
-use crate::tile::coder::{Meter, ModelPair, costs, quick_zero_cost};
-use crate::tile::patch_context::{CoefficientState, PatchContext, UNARY_LIMIT};
+use crate::simd::vectorised;
+use crate::tile::coder::{self, Meter, ModelPair, costs, quick_zero_cost};
+use crate::tile::patch_context::{CoefficientState, PatchContext, UNARY_LIMIT, last_position};
 use crate::tile::quantiser::shrinkage;
-use crate::tile::syntax::{code_last, last_class};
+use crate::tile::syntax::last_class;
+use pulp::NullaryFnOnce;
 use tessera_dict::layout::Element;
 
 /// Below this magnitude (in steps) a coefficient is never the last one.
@@ -37,6 +39,30 @@ impl Choice {
     }
 }
 
+/// Chooses every level given those behind it.
+struct ChooseAll<'a, 'p> {
+    prices: &'a Prices<'a>,
+    context: &'a PatchContext<'p>,
+    coefficients: &'a [f32],
+}
+
+impl NullaryFnOnce for ChooseAll<'_, '_> {
+    type Output = Vec<Choice>;
+
+    #[inline(always)]
+    fn call(self) -> Vec<Choice> {
+        let mut state = CoefficientState::new(self.context, self.coefficients.len() - 1);
+        let mut choices: Vec<Choice> = Vec::with_capacity(self.coefficients.len());
+        for (position, coefficient) in self.coefficients.iter().enumerate().rev() {
+            let choice = (self.prices).choose(self.context, &state, position, coefficient.abs());
+            state.push(self.context, position, choice.magnitude);
+            choices.push(choice);
+        }
+        choices.reverse();
+        choices
+    }
+}
+
 impl Prices<'_> {
     /// The levels of `coefficients` (coding order, in steps) that minimise distortion plus the price of
     /// their bits, and that cost without mode, basis and coded flag; `None` if no level survives.
@@ -49,14 +75,11 @@ impl Prices<'_> {
         let end = coefficients[..limit]
             .iter()
             .rposition(|c| c.abs() > SMALLEST_LAST)?;
-        let mut state = CoefficientState::new(context, end);
-        let mut choices: Vec<Choice> = Vec::with_capacity(end + 1);
-        for position in (0..=end).rev() {
-            let choice = self.choose(context, &state, position, coefficients[position].abs());
-            state.push(context, position, choice.magnitude);
-            choices.push(choice);
-        }
-        choices.reverse();
+        let choices = vectorised(ChooseAll {
+            prices: self,
+            context,
+            coefficients: &coefficients[..=end],
+        });
         let (last, cost) = self.choose_last(context, coefficients, &choices)?;
         let signed = |(choice, c): (&Choice, &f32)| {
             let magnitude = choice.magnitude as i32;
@@ -67,6 +90,7 @@ impl Prices<'_> {
         Some((levels.collect(), cost + tail))
     }
 
+    #[inline(always)]
     fn choose(
         &self,
         context: &PatchContext<'_>,
@@ -126,18 +150,13 @@ impl Prices<'_> {
     ) -> Option<(usize, f32)> {
         let mut before: f32 = choices.iter().map(|choice| choice.cost).sum();
         let mut dropped = 0.0;
-        let mut memo = [f32::NAN; 32];
+        let mut prices = LastPrices::new(self.models, context);
         let mut best = None;
         for (position, choice) in choices.iter().enumerate().rev() {
             before -= choice.cost;
             if choice.magnitude > 0 {
-                let bits = &mut memo[last_class(position).0 as usize];
-                if bits.is_nan() {
-                    *bits = metered(self.models, |meter| {
-                        code_last(meter, context, position + 1, position);
-                    });
-                }
-                let cost = before + choice.cost_as_last + dropped + self.lambda * *bits;
+                let bits = prices.bits(position);
+                let cost = before + choice.cost_as_last + dropped + self.lambda * bits;
                 if best.is_none_or(|(_, least)| cost < least) {
                     best = Some((position, cost));
                 }
@@ -145,6 +164,47 @@ impl Prices<'_> {
             dropped += coefficients[position] * coefficients[position];
         }
         best
+    }
+}
+
+/// Bits of last positions; every node of their tree is asked at most once.
+struct LastPrices<'a, 'p> {
+    models: &'a ModelPair,
+    context: &'a PatchContext<'p>,
+    nodes: [[f32; 2]; 64],
+}
+
+impl<'a, 'p> LastPrices<'a, 'p> {
+    fn new(models: &'a ModelPair, context: &'a PatchContext<'p>) -> Self {
+        Self {
+            models,
+            context,
+            nodes: [[f32::NAN; 2]; 64],
+        }
+    }
+
+    fn node(&mut self, node: u32, bit: u32) -> f32 {
+        let costs = &mut self.nodes[node as usize];
+        if costs[0].is_nan() {
+            let contexts = last_position(self.context, node);
+            *costs = coder::costs(self.models, self.context.kind, Element::Last, &contexts);
+        }
+        costs[bit as usize]
+    }
+
+    fn bits(&mut self, last: usize) -> f32 {
+        let (class, extra, rest) = last_class(last);
+        let mut node = 1;
+        let mut bits = 0.0;
+        for i in (0..5).rev() {
+            let bit = class >> i & 1;
+            bits += self.node(node, bit);
+            node = node << 1 | bit;
+        }
+        if extra > 0 {
+            bits += self.node(32 + class, rest >> (extra - 1) & 1) + (extra - 1) as f32;
+        }
+        bits
     }
 }
 
