@@ -76,8 +76,8 @@ fn parts(kind: Kind, shape: (usize, usize, usize), seed: u64) -> (Mat<f64>, Samp
 fn block_pursuit_equals_its_definition() {
     for seed in 0..6 {
         for rule in [Rule::Omp, Rule::Ols] {
-            for budget in [1, 2, 17, 60, 110] {
-                let (matrix, samples, dictionary) = parts(Kind::Random, (6, 11, 30), seed);
+            for budget in [1, 2, 17, 60, 90] {
+                let (matrix, samples, dictionary) = parts(Kind::Random, (10, 16, 30), seed);
                 let fast = code(&dictionary, &samples, Budget::Batch(budget), rule).unwrap();
                 let slow = naive_block(matrix.as_ref(), dictionary.atoms(), budget, rule);
                 assert_eq!(

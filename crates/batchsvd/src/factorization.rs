@@ -116,6 +116,7 @@ impl<'s> Factorization<'s> {
             amplitude::update_atoms(self);
             amplitude::refit(self);
         }
+        self.refresh_residual();
     }
 
     /// Moves non-zeros from the samples that lose least to those that gain most, until no

@@ -123,7 +123,9 @@ impl<'a> Coder<'a> {
     fn settle(&mut self, correlations: &[f64]) {
         while !self.active.is_empty() {
             if !self.solve_signed(correlations) {
-                self.refuse_last();
+                if !self.slide() {
+                    self.refuse_last();
+                }
                 continue;
             }
             let Some((at, share)) = self.first_zero() else {
@@ -149,19 +151,60 @@ impl<'a> Coder<'a> {
         self.refused.extend(self.active.pop().map(|last| last.atom));
     }
 
-    /// Solves `G_S x = c_S - lambda s` into `target`; `false` if the atoms are dependent.
-    fn solve_signed(&mut self, correlations: &[f64]) -> bool {
-        let k = self.active.len();
-        self.system.resize(k * k, 0.0);
+    /// Lets the newest atom in when it depends on the others: its amplitude grows, theirs
+    /// make up for it, the residual stays, and the penalty falls, until one of theirs reaches
+    /// zero and that atom leaves. `false` if none would.
+    fn slide(&mut self) -> bool {
+        let Some((newest, others)) = self.active.split_last() else {
+            return false;
+        };
+        let products = self.gram.col(newest.atom);
         self.target.clear();
-        for (i, active) in self.active.iter().enumerate() {
+        self.target
+            .extend(others.iter().map(|other| products[other.atom]));
+        let k = others.len();
+        self.fill_system(k);
+        if !solve_in_place(&mut self.system[..k * k], &mut self.target) {
+            return false;
+        }
+        let sign = self.active[k].sign;
+        let mut first: Option<(usize, f64)> = None;
+        for (at, (active, weight)) in self.active.iter().zip(&self.target).enumerate() {
+            let falling = weight * sign * active.sign > 0.0;
+            let length = active.amplitude / (weight * sign);
+            if falling && first.is_none_or(|(_, least)| length < least) {
+                first = Some((at, length));
+            }
+        }
+        let Some((leaving, length)) = first else {
+            return false;
+        };
+        for (active, weight) in self.active.iter_mut().zip(&self.target) {
+            active.amplitude -= length * weight * sign;
+        }
+        self.active[k].amplitude += length * sign;
+        self.active.remove(leaving);
+        true
+    }
+
+    /// Writes the Gram matrix of the first `k` active atoms into `system`.
+    fn fill_system(&mut self, k: usize) {
+        self.system.resize(k * k, 0.0);
+        for (i, active) in self.active[..k].iter().enumerate() {
             let products = self.gram.col(active.atom);
             for (entry, other) in self.system[i * k..].iter_mut().zip(&self.active[..=i]) {
                 *entry = products[other.atom];
             }
-            self.target
-                .push(correlations[active.atom] - self.lambda * active.sign);
         }
+    }
+
+    /// Solves `G_S x = c_S - lambda s` into `target`; `false` if the atoms are dependent.
+    fn solve_signed(&mut self, correlations: &[f64]) -> bool {
+        let k = self.active.len();
+        self.fill_system(k);
+        self.target.clear();
+        let right_side = |a: &Active| correlations[a.atom] - self.lambda * a.sign;
+        self.target.extend(self.active.iter().map(right_side));
         solve_in_place(&mut self.system[..k * k], &mut self.target)
     }
 

@@ -44,25 +44,48 @@ pub(crate) fn run(state: &mut Factorization<'_>, swaps: Swaps) -> usize {
     let enough = (state.samples.count() as f64 * WORTHWHILE) as usize;
     loop {
         let pairs = pair_up(&standings);
-        changes += pairs.len();
-        let moved: Vec<(usize, Vec<u32>)> = pairs
-            .iter()
-            .flat_map(|&(donor, receiver)| {
-                let less = standings[donor].without_cheapest();
-                let more = standings[receiver].with_best();
-                [(donor, less), (receiver, more)]
-            })
-            .collect();
-        for ((sample, _), standing) in moved.iter().zip(evaluate(&evaluator, &moved)) {
-            changes += standing.swaps;
-            standings[*sample] = standing;
-        }
+        changes += carry_out(&pairs, &mut standings, &evaluator);
         if pairs.len() <= enough {
             break;
         }
     }
     state.code = collect(&standings, &state.code);
     state.refresh_residual();
+    changes
+}
+
+/// Carries out the moves that prove profitable; returns how many, with the swaps they led to.
+///
+/// A move that does not (the receiver's atoms turn out dependent to working precision) is
+/// undone on both sides, so that the budget holds, and its samples take no further part.
+fn carry_out(
+    pairs: &[(usize, usize)],
+    standings: &mut [Standing],
+    evaluator: &Evaluator<'_>,
+) -> usize {
+    let moved: Vec<(usize, Vec<u32>)> = pairs
+        .iter()
+        .flat_map(|&(donor, receiver)| {
+            let less = standings[donor].without_cheapest();
+            let more = standings[receiver].with_best();
+            [(donor, less), (receiver, more)]
+        })
+        .collect();
+    let mut evaluated = evaluate(evaluator, &moved).into_iter();
+    let mut changes = 0;
+    for &(donor, receiver) in pairs {
+        let (Some(less), Some(more)) = (evaluated.next(), evaluated.next()) else {
+            break;
+        };
+        let before = standings[donor].error() + standings[receiver].error();
+        if less.error() + more.error() < before {
+            changes += 1 + less.swaps + more.swaps;
+            (standings[donor], standings[receiver]) = (less, more);
+        } else {
+            standings[donor].retire();
+            standings[receiver].retire();
+        }
+    }
     changes
 }
 

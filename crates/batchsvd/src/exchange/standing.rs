@@ -19,6 +19,7 @@ pub(super) struct Standing {
     entries: Option<Vec<(u32, f64)>>,
     cheapest: Option<(u32, f64)>,
     best: Option<(u32, f64)>,
+    error: f64,
     /// Swaps made while evaluating.
     pub(super) swaps: usize,
 }
@@ -32,6 +33,19 @@ impl Standing {
     /// Error removed by the best new atom.
     pub(super) fn gain(&self) -> Option<f64> {
         self.best.map(|(_, gain)| gain)
+    }
+
+    /// Squared error of the sample; infinite if its atoms are dependent.
+    pub(super) fn error(&self) -> f64 {
+        match self.entries {
+            Some(_) => self.error,
+            None => f64::INFINITY,
+        }
+    }
+
+    /// Takes the sample out of the exchange with the support it has.
+    pub(super) fn retire(&mut self) {
+        (self.cheapest, self.best) = (None, None);
     }
 
     /// Least-squares entries, sorted; `None` for a sample whose atoms are dependent, which
@@ -223,6 +237,7 @@ impl Scratch {
         let mut entries = Vec::new();
         self.expansion.entries(&mut entries);
         standing.entries = Some(entries);
+        standing.error = self.expansion.energy();
         standing.cheapest = (self.expansion.chosen().iter().zip(losses))
             .map(|(&atom, loss)| (atom, loss.error))
             .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
