@@ -9,6 +9,7 @@
 
 mod alternate;
 mod amplitude;
+pub mod baseline;
 mod batch;
 mod checkpoint;
 mod code;

@@ -12,6 +12,7 @@
 
 use tessera_codec::Error;
 use tessera_codec::image_io::{ReadImageError, WriteImageError};
+use tessera_eval::paper::PaperError;
 use thiserror::Error as ThisError;
 
 const FAILURE: u8 = 1;
@@ -46,10 +47,21 @@ fn code_of(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             _ => DAMAGED,
         });
     }
+    if let Some(error) = cause.downcast_ref::<PaperError>() {
+        return code_of_paper(error);
+    }
     if cause.is::<Usage>() || cause.is::<WriteImageError>() {
         return Some(USAGE);
     }
     cause.is::<Incomplete>().then_some(INCOMPLETE)
+}
+
+fn code_of_paper(error: &PaperError) -> Option<u8> {
+    match error {
+        PaperError::UnknownSet { .. } | PaperError::NotAnImage { .. } => Some(USAGE),
+        PaperError::Garbled { .. } => Some(DAMAGED),
+        _ => None,
+    }
 }
 
 fn code_of_codec(error: &Error) -> u8 {

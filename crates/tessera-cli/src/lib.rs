@@ -7,6 +7,8 @@ pub mod commands;
 mod dictionaries;
 pub mod exit;
 mod files;
+pub mod progress;
+pub mod threads;
 
 use clap::{Parser, Subcommand};
 
@@ -31,6 +33,10 @@ enum Command {
     Rd(commands::rd::RdArgs),
     /// Compare two pictures: every metric, and where they differ.
     Compare(commands::compare::CompareArgs),
+    /// Look into dictionaries.
+    Dict(commands::dict::DictArgs),
+    /// Reproduce the experiments of the BatchSVD paper.
+    Paper(commands::paper::PaperArgs),
 }
 
 /// Runs a parsed command line.
@@ -44,5 +50,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Info(args) => commands::info::run(&args),
         Command::Rd(args) => commands::rd::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Dict(args) => commands::dict::run(&args),
+        Command::Paper(args) => commands::paper::run(&args),
     }
 }

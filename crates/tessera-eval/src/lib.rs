@@ -4,12 +4,16 @@
 //! [`codec::Codec`]; [`metrics`] compare the result with the original; [`run`] does so for every
 //! picture, codec and quality and keeps the [`points`]; [`bd`] condenses curves to BD-rates;
 //! [`report`] writes it all down; [`rd`] is all of that in one call.
+//!
+//! [`paper`] runs the experiments of the BatchSVD paper again; [`mosaic`] draws dictionaries.
 
 pub mod bd;
 pub mod codec;
 pub mod compare;
 pub mod curve;
 pub mod metrics;
+pub mod mosaic;
+pub mod paper;
 pub mod picture;
 pub mod points;
 pub mod rd;

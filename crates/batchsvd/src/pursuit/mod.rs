@@ -58,17 +58,26 @@ pub fn code(
     rule: Rule,
 ) -> Result<SparseCode, Error> {
     check_dimension(dictionary, samples)?;
-    check_budget(budget, dictionary, samples)?;
-    let atoms = dictionary.columns();
-    let scaled = match budget {
+    let scaled = code_scaled(dictionary.columns(), samples, budget, rule)?;
+    Ok(scaled.scaled(samples.scale()))
+}
+
+/// [`code`] in the scaled units of the samples, over unit atoms of the samples' dimension.
+pub(crate) fn code_scaled(
+    atoms: &Columns,
+    samples: &Samples,
+    budget: Budget,
+    rule: Rule,
+) -> Result<SparseCode, Error> {
+    check_budget(budget, atoms, samples)?;
+    Ok(match budget {
         Budget::PerSample(k) => sample::pursue(atoms, samples, rule, k, 0.0),
         Budget::Error(target) => {
             let target = target / samples.scale();
             sample::pursue(atoms, samples, rule, usize::MAX, target * target)
         }
         Budget::Batch(nonzeros) => BlockPursuit::new(rule, nonzeros).run(atoms, samples),
-    };
-    Ok(scaled.scaled(samples.scale()))
+    })
 }
 
 /// Most non-zeros a batch can use with independent atoms in every sample.
@@ -87,8 +96,8 @@ pub(crate) fn check_batch_budget(budget: usize, capacity: usize) -> Result<(), E
     Ok(())
 }
 
-fn check_budget(budget: Budget, dictionary: &Dictionary, samples: &Samples) -> Result<(), Error> {
-    let (m, n, p) = (samples.dimension(), dictionary.count(), samples.count());
+fn check_budget(budget: Budget, atoms: &Columns, samples: &Samples) -> Result<(), Error> {
+    let (m, n, p) = (samples.dimension(), atoms.count(), samples.count());
     match budget {
         Budget::PerSample(k) => check_batch_budget(k.saturating_mul(p), capacity(m, n, p)),
         Budget::Batch(nonzeros) => check_batch_budget(nonzeros, capacity(m, n, p)),

@@ -2,6 +2,8 @@
 
 pub mod compare;
 pub mod decode;
+pub mod dict;
 pub mod encode;
 pub mod info;
+pub mod paper;
 pub mod rd;

@@ -1,0 +1,146 @@
+//! Progress bars: drawn on terminals only, silent in pipes and logs.
+//!
+//! A command whose work is one learning run hands a [`PhaseBar`] to `batchsvd`; one made of many
+//! steps (the paper's experiments) uses a [`StepBar`].
+
+use batchsvd::{Observer, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::ops::ControlFlow;
+use std::time::Duration;
+use tessera_eval::paper::{Method, Watch};
+
+const STEPS: &str = "{bar:30} {pos}/{len} {wide_msg} {elapsed}";
+const PHASES: &str = "{spinner} {wide_msg} {elapsed}";
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// A line that tells the phase and the objective of one learning run.
+#[derive(Debug)]
+pub struct PhaseBar(ProgressBar);
+
+impl PhaseBar {
+    /// Shows nothing before the first phase has ended.
+    pub fn new() -> Self {
+        Self(drawn(ProgressBar::no_length(), PHASES))
+    }
+
+    /// Removes the line.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Default for PhaseBar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Observer for PhaseBar {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.0.set_message(describe(progress));
+        ControlFlow::Continue(())
+    }
+}
+
+/// A bar over the steps of an experiment, with the phase of the current step beside it.
+#[derive(Debug)]
+pub struct StepBar {
+    bar: ProgressBar,
+    step: String,
+    begun: u64,
+}
+
+impl StepBar {
+    /// An empty bar; the experiment tells the number of steps.
+    pub fn new() -> Self {
+        Self {
+            bar: drawn(ProgressBar::no_length(), STEPS),
+            step: String::new(),
+            begun: 0,
+        }
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Default for StepBar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Watch for StepBar {
+    fn begin(&mut self, steps: usize) {
+        self.bar.set_length(steps as u64);
+    }
+
+    fn step(&mut self, set: &str, method: Method) {
+        self.bar.set_position(self.begun);
+        self.begun += 1;
+        self.step = format!("{set}: {}", method.label());
+        self.bar.set_message(self.step.clone());
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.bar
+            .set_message(format!("{}, {}", self.step, describe(progress)));
+    }
+}
+
+fn drawn(bar: ProgressBar, template: &str) -> ProgressBar {
+    // A template that does not parse would only cost the decoration.
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(REDRAW);
+    }
+    bar
+}
+
+fn describe(progress: &Progress) -> String {
+    let Progress {
+        phase,
+        iteration,
+        objective,
+        ..
+    } = progress;
+    format!("{phase:?} {}, objective {objective:.6e}", iteration + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use batchsvd::Phase;
+
+    #[test]
+    fn descriptions_count_from_one() {
+        let progress = Progress {
+            phase: Phase::Inner,
+            iteration: 0,
+            objective: 12.5,
+            nonzeros: 3,
+        };
+        assert_eq!(describe(&progress), "Inner 1, objective 1.250000e1");
+    }
+
+    #[test]
+    fn templates_parse() {
+        for template in [STEPS, PHASES] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
+    }
+
+    #[test]
+    fn steps_are_counted_when_the_next_begins() {
+        let mut bar = StepBar::new();
+        bar.begin(3);
+        bar.step("lena", Method::Online);
+        assert_eq!(bar.bar.position(), 0);
+        bar.step("lena", Method::Ksvd);
+        assert_eq!((bar.bar.position(), bar.bar.length()), (1, Some(3)));
+    }
+}
