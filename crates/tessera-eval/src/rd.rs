@@ -7,6 +7,7 @@ use crate::report::{
     CodecInfo, PictureInfo, Report, ReportError, ReportInput, ViewerOptions, exhibits,
 };
 use crate::run::{Ladder, Observer, Plan, RunError, collect_sources};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -157,12 +158,20 @@ pub fn execute(
         points,
         skipped,
     });
-    let (shown, failures) = exhibits(&plan, &report, request.viewer);
+    let (shown, failures) =
+        pool(request.jobs)?.install(|| exhibits(&plan, &report, request.viewer));
     failures.iter().for_each(|skip| observer.skipped(skip));
     report.skipped.extend(failures);
     let mut files = vec![points_path];
     files.extend(report.write(&request.folder, &shown)?);
     Ok(Outcome { report, files })
+}
+
+fn pool(jobs: usize) -> Result<ThreadPool, RunError> {
+    ThreadPoolBuilder::new()
+        .num_threads(jobs.max(1))
+        .build()
+        .map_err(|error| RunError::Threads(error.to_string()))
 }
 
 fn ladders(request: &Request, registry: &Registry) -> Result<Vec<Ladder>, RdError> {

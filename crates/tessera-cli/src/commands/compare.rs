@@ -61,3 +61,44 @@ fn metric_lines(values: &[(Metric, Option<f64>)]) -> String {
     };
     values.iter().map(line).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_eval::picture::Channels;
+
+    #[test]
+    fn the_map_is_written_and_sizes_must_agree() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, width: u32, value: u8| {
+            let samples = vec![value; width as usize * 9];
+            let path = folder.path().join(name);
+            let picture = Picture::new(width, 9, Channels::Gray, samples).unwrap();
+            picture.write(&path).unwrap();
+            path
+        };
+        let args = |distorted: PathBuf| CompareArgs {
+            original: write("a.png", 9, 10),
+            distorted,
+            map: Some(folder.path().join("map.png")),
+            gain: 8.5,
+        };
+        run(&args(write("b.png", 9, 20))).unwrap();
+        let map = Picture::read(&folder.path().join("map.png")).unwrap();
+        assert_eq!(&map.samples()[..3], [255, 0, 0]);
+        let error = run(&args(write("c.png", 10, 20))).unwrap_err();
+        assert!(
+            error.to_string().contains("9x9 gray and 10x9 gray"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn metrics_are_listed_with_their_names() {
+        let lines = metric_lines(&[(Metric::PsnrY, Some(31.23456)), (Metric::MsSsim, None)]);
+        assert_eq!(
+            lines,
+            "psnr-y           31.2346\nms-ssim          too small\n"
+        );
+    }
+}

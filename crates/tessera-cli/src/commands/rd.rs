@@ -274,7 +274,9 @@ impl Observer for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit;
     use clap::Parser;
+    use tessera_eval::picture::{Channels, Picture};
 
     #[derive(Debug, Parser)]
     struct Harness {
@@ -338,5 +340,36 @@ mod tests {
         for name in ["jpeg", "webp", "cjxl", "opj"] {
             assert!(list.contains(name), "{list}");
         }
+    }
+
+    #[test]
+    fn a_damaged_picture_makes_the_report_incomplete() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = folder.path().join("pictures");
+        std::fs::create_dir(&pictures).unwrap();
+        let samples = (0..48 * 32 * 3).map(|i| (i % 251) as u8).collect();
+        let picture = Picture::new(48, 32, Channels::Rgb, samples).unwrap();
+        picture.write(&pictures.join("good.png")).unwrap();
+        std::fs::write(pictures.join("bad.png"), b"not a PNG").unwrap();
+        let output = folder.path().join("report");
+        let paths = [&pictures, &output].map(|path| path.to_str().unwrap());
+        let line = [
+            paths[0],
+            "--codecs",
+            "jpeg",
+            "--metrics",
+            "psnr-y",
+            "--viewer",
+            "0",
+            "-o",
+            paths[1],
+        ];
+        let error = run(&parsed(&line)).unwrap_err();
+        assert_eq!(exit::code(&error), 6, "{error}");
+        assert!(output.join("report.html").is_file());
+        let bad = parsed(&[
+            paths[0], "--codecs", "jpeg", "--anchor", "bpg", "-o", paths[1],
+        ]);
+        assert_eq!(exit::code(&run(&bad).unwrap_err()), 1);
     }
 }

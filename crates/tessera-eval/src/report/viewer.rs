@@ -60,7 +60,7 @@ pub struct Exhibit {
 /// Makes the exhibits: pictures from the worst to the best of the first codec that is not the
 /// anchor, each coded by every codec to (nearly) the same size.
 ///
-/// What fails is returned as skips; a report without an exhibit is still a report.
+/// Pictures are done in parallel on the current rayon pool. What fails is returned as skips; a report without an exhibit is still a report.
 #[must_use]
 pub fn exhibits(plan: &Plan, report: &Report, options: ViewerOptions) -> (Vec<Exhibit>, Vec<Skip>) {
     let chosen = chosen_sources(plan, report, options.pictures);

@@ -71,8 +71,8 @@ pub struct Plan {
     pub metrics: Vec<Metric>,
 }
 
-/// Hears of progress, from several threads.
-pub trait Observer: Sync {
+/// Hears of progress.
+pub trait Observer {
     /// The run starts: so many points to measure, so many taken from an earlier run.
     fn started(&self, missing: usize, reused: usize);
     /// A point was measured.
