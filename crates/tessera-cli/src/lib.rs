@@ -33,6 +33,8 @@ enum Command {
     Rd(commands::rd::RdArgs),
     /// Compare two pictures: every metric, and where they differ.
     Compare(commands::compare::CompareArgs),
+    /// Learn a dictionary from pictures.
+    Train(commands::train::TrainArgs),
     /// Look into dictionaries.
     Dict(commands::dict::DictArgs),
     /// Reproduce the experiments of the BatchSVD paper.
@@ -50,6 +52,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Info(args) => commands::info::run(&args),
         Command::Rd(args) => commands::rd::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Train(args) => commands::train::run(&args),
         Command::Dict(args) => commands::dict::run(&args),
         Command::Paper(args) => commands::paper::run(&args),
     }

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use tessera_eval::paper::{Method, Watch};
+use tessera_train::{Stage, TrainObserver};
 
 const STEPS: &str = "{bar:30} {pos}/{len} {wide_msg} {elapsed}";
 const PHASES: &str = "{spinner} {wide_msg} {elapsed}";
@@ -87,6 +88,41 @@ impl Watch for StepBar {
     fn progress(&mut self, progress: &Progress) {
         self.bar
             .set_message(format!("{}, {}", self.step, describe(progress)));
+    }
+}
+
+/// A bar over the pictures of each stage of a training.
+#[derive(Debug)]
+pub struct StageBar(ProgressBar);
+
+impl StageBar {
+    /// An empty bar.
+    pub fn new() -> Self {
+        Self(drawn(ProgressBar::no_length(), STEPS))
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Default for StageBar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TrainObserver for StageBar {
+    fn progress(&mut self, stage: Stage, done: usize, total: usize) {
+        self.0.set_length(total as u64);
+        self.0.set_position(done as u64);
+        self.0.set_message(match stage {
+            Stage::Harvest => "collecting patches",
+            Stage::Bases => "learning bases",
+            Stage::Filter => "learning the filter",
+            Stage::Priors => "adapting the models",
+        });
     }
 }
 

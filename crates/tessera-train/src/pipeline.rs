@@ -67,7 +67,7 @@ pub enum Stage {
 }
 
 /// Is told how training proceeds.
-pub trait TrainObserver {
+pub trait TrainObserver: Send {
     /// `done` of `total` steps of a stage are behind us.
     fn progress(&mut self, stage: Stage, done: usize, total: usize);
 }

@@ -7,3 +7,4 @@ pub mod encode;
 pub mod info;
 pub mod paper;
 pub mod rd;
+pub mod train;
