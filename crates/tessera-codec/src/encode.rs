@@ -228,7 +228,12 @@ impl<'a> Job<'a> {
             chroma_offset: self.chroma_offset(),
         };
         let encode_planes = |planes: &[Plane], config: &TileConfig| {
-            let tile = encode_tile(planes, config, self.dictionary, tile_effort(self.effort));
+            let tile = encode_tile(
+                planes,
+                config,
+                self.dictionary,
+                tile::Effort::level(self.effort.value()),
+            );
             let samples = rect.area() * planes.len() as u64;
             (tile_work(samples, tile.bytes.len()), tile)
         };
@@ -284,22 +289,5 @@ impl<'a> Job<'a> {
             tile_work,
             metadata_len: 0,
         }
-    }
-}
-
-/// What the tile coder tries at each point of the effort scale.
-fn tile_effort(effort: Effort) -> tile::Effort {
-    let (modes, options, chroma_modes) = match effort.value() {
-        1 => (1, 1, 1),
-        2 | 3 => (2, 2, 1),
-        4..=6 => (3, 4, 2),
-        7 | 8 => (5, 8, 3),
-        _ => (8, 16, 4),
-    };
-    tile::Effort {
-        modes,
-        options,
-        chroma_modes,
-        ..tile::Effort::default()
     }
 }

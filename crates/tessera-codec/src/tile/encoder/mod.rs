@@ -40,16 +40,33 @@ pub struct Effort {
     pub lambda: f32,
 }
 
+impl Effort {
+    /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
+    pub fn level(level: u8) -> Self {
+        let (modes, options, chroma_modes, halves_margin, prune) = match level {
+            0 | 1 => (1, 1, 1, 1.0, [0.95, 1.2]),
+            2 => (1, 2, 1, 1.05, [0.9, 1.5]),
+            3 | 4 => (2, 2, 1, 1.1, [0.85, 2.0]),
+            5 => (3, 4, 2, 1.15, [0.75, 2.5]),
+            6 => (4, 6, 2, 1.2, [0.7, 3.0]),
+            7 => (5, 8, 3, 1.3, [0.6, 4.0]),
+            8 => (6, 12, 4, 1.5, [0.5, 10.0]),
+            _ => (8, 20, 6, 2.0, [0.3, 100.0]),
+        };
+        Self {
+            modes,
+            options,
+            chroma_modes,
+            prune,
+            halves_margin,
+            lambda: 0.08,
+        }
+    }
+}
+
 impl Default for Effort {
     fn default() -> Self {
-        Self {
-            modes: 3,
-            options: 4,
-            chroma_modes: 2,
-            prune: [0.75, 2.5],
-            halves_margin: 1.15,
-            lambda: 0.09,
-        }
+        Self::level(5)
     }
 }
 
