@@ -64,6 +64,7 @@ struct Coder<'a> {
     lambda: f64,
     /// Correlations with the residual of the present amplitudes.
     correlations: Vec<f64>,
+    sizes: Vec<f64>,
     active: Vec<Active>,
     refused: Vec<usize>,
     system: Vec<f64>,
@@ -84,6 +85,7 @@ impl<'a> Coder<'a> {
             gram,
             lambda,
             correlations: vec![0.0; gram.rows()],
+            sizes: vec![0.0; gram.rows()],
             active: Vec::new(),
             refused: Vec::new(),
             system: Vec::new(),
@@ -97,7 +99,7 @@ impl<'a> Coder<'a> {
         self.refused.clear();
         self.correlations.copy_from_slice(correlations);
         for _ in 0..PATIENCE * self.gram.rows() {
-            let best = vectorised(Violation(&self.correlations));
+            let best = vectorised(Violation(&self.correlations, &mut self.sizes));
             let Some((atom, _)) = best.filter(|b| b.1 > self.lambda * (1.0 + SLACK)) else {
                 break;
             };
@@ -242,15 +244,18 @@ impl<'a> Coder<'a> {
     }
 }
 
-/// Largest correlation in magnitude.
-struct Violation<'a>(&'a [f64]);
+/// Largest correlation in magnitude; the second slice is working memory.
+struct Violation<'a>(&'a [f64], &'a mut [f64]);
 
 impl NullaryFnOnce for Violation<'_> {
     type Output = Option<(usize, f64)>;
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        first_maximum(self.0.len(), |j| self.0[j].abs())
+        for (size, value) in self.1.iter_mut().zip(self.0) {
+            *size = value.abs();
+        }
+        first_maximum(self.1)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Swaps;
 use crate::Samples;
 use crate::linalg::Columns;
-use crate::linalg::kernels::{first_maximum, subtract_combination, vectorised};
+use crate::linalg::kernels::{first_maximum, maximum, subtract_combination, vectorised};
 use crate::pursuit::Rule;
 use crate::pursuit::expansion::{Expansion, packed, quotient};
 use pulp::NullaryFnOnce;
@@ -211,26 +211,32 @@ impl Scratch {
     /// `rho + h^2 / d`, where `h = A' A_S (G_S)^-1 e_j` is a combination of basis rows.
     fn best_swap(&mut self, losses: &[Loss]) -> Option<(usize, u32)> {
         let mut best = None;
-        let mut most = 0.0;
+        let mut most = TOLERANCE * self.expansion.energy();
         for (j, loss) in losses.iter().enumerate() {
-            self.weights.clear();
-            (self.weights).extend((j..losses.len()).map(|t| -self.inverse[packed(t) + j]));
-            let found = vectorised(SwapScan {
-                expansion: &self.expansion,
-                weights: &self.weights,
-                direction: &mut self.direction,
-                removed: j,
-                loss,
-            });
-            let Some((atom, gain)) = found else { continue };
-            let win = gain - loss.error;
+            let win = vectorised(self.swap_scan(j, loss, Wanted::Score)).1 - loss.error;
             if win > most && win > TOLERANCE * loss.error {
                 most = win;
-                best = Some((j, atom as u32));
+                best = Some(j);
             }
         }
-        let floor = TOLERANCE * self.expansion.energy();
-        best.filter(|_| most > floor)
+        let j = best?;
+        let (atom, _) = vectorised(self.swap_scan(j, &losses[j], Wanted::Atom));
+        Some((j, atom? as u32))
+    }
+
+    /// The search for a replacement of atom `j` of the support.
+    fn swap_scan<'a>(&'a mut self, j: usize, loss: &'a Loss, wanted: Wanted) -> SwapScan<'a> {
+        let size = self.expansion.len();
+        self.weights.clear();
+        (self.weights).extend((j..size).map(|t| -self.inverse[packed(t) + j]));
+        SwapScan {
+            expansion: &self.expansion,
+            weights: &self.weights,
+            direction: &mut self.direction,
+            removed: j,
+            loss,
+            wanted,
+        }
     }
 
     fn describe(&mut self, losses: &[Loss], standing: &mut Standing) {
@@ -272,23 +278,37 @@ struct SwapScan<'a> {
     direction: &'a mut [f64],
     removed: usize,
     loss: &'a Loss,
+    wanted: Wanted,
+}
+
+/// What a scan is for: finding the atom costs another look at the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Score,
+    Atom,
 }
 
 impl NullaryFnOnce for SwapScan<'_> {
-    type Output = Option<(usize, f64)>;
+    type Output = (Option<usize>, f64);
 
     #[inline(always)]
     fn call(self) -> Self::Output {
         self.direction.fill(0.0);
         let rows = self.expansion.basis_from(self.removed);
         subtract_combination(self.weights, rows, self.direction);
-        let n = self.direction.len();
-        let (h, c) = (&self.direction[..n], &self.expansion.correlations()[..n]);
-        let rho = &self.expansion.outside()[..n];
         let share = self.loss.diagonal.recip();
-        first_maximum(n, |l| {
-            quotient(c[l] + self.loss.weight * h[l], rho[l] + h[l] * h[l] * share)
-        })
+        let parts = (self.expansion.correlations().iter()).zip(self.expansion.outside());
+        for (h, (&c, &rho)) in self.direction.iter_mut().zip(parts) {
+            *h = quotient(c + self.loss.weight * *h, rho + *h * *h * share);
+        }
+        let scores = &*self.direction;
+        match self.wanted {
+            Wanted::Score => (None, maximum(scores)),
+            Wanted::Atom => {
+                let found = first_maximum(scores);
+                (found.map(|best| best.0), found.map_or(0.0, |best| best.1))
+            }
+        }
     }
 }
 

@@ -76,39 +76,40 @@ pub(crate) fn subtract_combination(weights: &[f64], rows: &[f64], out: &mut [f64
     }
 }
 
-/// Index and value of the first largest `score(i)` over `0..n`; `None` if none is above zero.
+/// The largest value, or zero if none is above zero.
 ///
-/// Sixteen running maxima with the strips they came from: a single maximum would be a chain of
-/// dependent comparisons, which the compiler must not reorder and so cannot vectorise.
+/// Eight running maxima: a single one would be a chain of dependent comparisons, which the
+/// compiler must not reorder and so cannot vectorise.
 #[inline(always)]
-pub(crate) fn first_maximum(n: usize, score: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
-    const STRIP: usize = 16;
-    let mut tops = [0.0; STRIP];
-    let mut strips = [u64::MAX; STRIP];
-    let whole = n / STRIP;
-    for strip in 0..whole {
-        for lane in 0..STRIP {
-            let value = score(strip * STRIP + lane);
-            let better = value > tops[lane];
-            tops[lane] = if better { value } else { tops[lane] };
-            strips[lane] = if better { strip as u64 } else { strips[lane] };
+pub(crate) fn maximum(values: &[f64]) -> f64 {
+    let mut tops = [0.0; LANES];
+    let chunks = values.chunks_exact(LANES);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (top, &value) in tops.iter_mut().zip(chunk) {
+            *top = if value > *top { value } else { *top };
         }
     }
-    let mut best: Option<(usize, f64)> = None;
-    for lane in (0..STRIP).filter(|&lane| strips[lane] != u64::MAX) {
-        let (index, value) = (strips[lane] as usize * STRIP + lane, tops[lane]);
-        let replaces = |(other, top): (usize, f64)| value > top || (value >= top && index < other);
-        if best.is_none_or(replaces) {
-            best = Some((index, value));
-        }
+    tops.iter().chain(rest).copied().fold(0.0, f64::max)
+}
+
+/// Index and value of the first largest value; `None` if none is above zero.
+#[inline(always)]
+pub(crate) fn first_maximum(values: &[f64]) -> Option<(usize, f64)> {
+    let best = maximum(values);
+    if best <= 0.0 {
+        return None;
     }
-    for index in whole * STRIP..n {
-        let value = score(index);
-        if value > best.map_or(0.0, |b| b.1) {
-            best = Some((index, value));
+    let mut start = 0;
+    for chunk in values.chunks(4 * LANES) {
+        let hits: u64 = chunk.iter().map(|&value| u64::from(value >= best)).sum();
+        if hits > 0 {
+            break;
         }
+        start += chunk.len();
     }
-    best
+    let place = values[start..].iter().position(|&value| value >= best)?;
+    Some((start + place, best))
 }
 
 /// [`dot`] as an operation for [`vectorised`].
@@ -153,11 +154,12 @@ mod tests {
 
     #[test]
     fn first_maximum_prefers_the_lower_index() {
-        let values = [0.0, 3.0, 1.0, 3.0];
-        assert_eq!(first_maximum(4, |i| values[i]), Some((1, 3.0)));
+        assert_eq!(first_maximum(&[0.0, 3.0, 1.0, 3.0]), Some((1, 3.0)));
         let mut long = vec![0.0; 50];
         (long[20], long[40]) = (2.0, 2.0);
-        assert_eq!(first_maximum(50, |i| long[i]), Some((20, 2.0)));
-        assert_eq!(first_maximum(5, |_| 0.0), None);
+        assert_eq!(first_maximum(&long), Some((20, 2.0)));
+        long[49] = 3.0;
+        assert_eq!(first_maximum(&long), Some((49, 3.0)));
+        assert_eq!(first_maximum(&[0.0; 5]), None);
     }
 }

@@ -28,6 +28,7 @@ pub(crate) struct Expansion {
     limit: usize,
     correlations: Vec<f64>,
     outside: Vec<f64>,
+    scores: Vec<f64>,
     basis: Vec<f64>,
     chosen: Vec<u32>,
     refused: Vec<u32>,
@@ -44,6 +45,7 @@ impl Expansion {
             limit: dimension.min(atom_count),
             correlations: vec![0.0; atom_count],
             outside: vec![1.0; atom_count],
+            scores: vec![0.0; atom_count],
             basis: Vec::new(),
             chosen: Vec::new(),
             refused: Vec::new(),
@@ -112,10 +114,11 @@ impl Expansion {
     }
 
     /// The atom that `rule` would add next and its score, if any helps beyond rounding.
-    pub(crate) fn best(&self, rule: Rule) -> Option<(usize, f64)> {
+    pub(crate) fn best(&mut self, rule: Rule) -> Option<(usize, f64)> {
         let scan = Scan {
             correlations: &self.correlations,
             outside: &self.outside,
+            scores: &mut self.scores,
             rule,
         };
         vectorised(scan).filter(|best| best.1 > self.noise)
@@ -203,6 +206,7 @@ pub(crate) fn packed(t: usize) -> usize {
 struct Scan<'a> {
     correlations: &'a [f64],
     outside: &'a [f64],
+    scores: &'a mut [f64],
     rule: Rule,
 }
 
@@ -211,12 +215,16 @@ impl NullaryFnOnce for Scan<'_> {
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let n = self.correlations.len();
-        let (correlations, outside) = (&self.correlations[..n], &self.outside[..n]);
+        let parts = self.scores.iter_mut().zip(self.correlations);
         match self.rule {
-            Rule::Omp => first_maximum(n, |j| correlations[j] * correlations[j]),
-            Rule::Ols => first_maximum(n, |j| quotient(correlations[j], outside[j])),
+            Rule::Omp => parts.for_each(|(score, c)| *score = c * c),
+            Rule::Ols => {
+                for ((score, &c), &rho) in parts.zip(self.outside) {
+                    *score = quotient(c, rho);
+                }
+            }
         }
+        first_maximum(self.scores)
     }
 }
 
