@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn tessera(arguments: &[&str]) -> Output {
@@ -240,4 +240,51 @@ fn dict_show_refuses_what_it_cannot_draw() {
     let other = failure(&["dict", "show", "atoms.xyz", "-o", text(&picture)]);
     assert!(other.contains(".npy"), "{other}");
     assert!(!picture.exists());
+}
+
+/// The data folder, if there is one on this machine.
+fn real_data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("TESSERA_DATA").map_or(beside, PathBuf::from);
+    folder.join("uci").is_dir().then_some(folder)
+}
+
+/// Where the paper lost against error-based K-SVD (ecoli), Batch wins.
+#[test]
+fn batch_has_the_lowest_error_on_real_sets() {
+    let Some(data) = real_data() else {
+        println!("skipped: no data folder (set TESSERA_DATA)");
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    for set in ["iris", "ecoli"] {
+        let json = out.path().join(set);
+        success(&[
+            "paper",
+            "table2",
+            "--data",
+            text(&data),
+            "--set",
+            set,
+            "--json",
+            text(&json),
+        ]);
+        let value: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        for table in [&value, &value["further"][0]] {
+            let rows = table["rows"].as_array().unwrap();
+            let lowest = rows
+                .iter()
+                .min_by(|a, b| mean(a).total_cmp(&mean(b)))
+                .unwrap();
+            assert_eq!(
+                lowest["method"], "batch",
+                "{set} {}: {rows:?}",
+                table["table"]
+            );
+        }
+    }
+}
+
+fn mean(row: &Value) -> f64 {
+    row["mean"].as_f64().unwrap()
 }
