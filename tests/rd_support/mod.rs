@@ -12,9 +12,9 @@ use tessera_eval::run::{Observer, Skip};
 
 /// Counts what it hears.
 #[derive(Debug, Default)]
-pub struct Counter {
-    pub measured: AtomicUsize,
-    pub reused: AtomicUsize,
+pub(crate) struct Counter {
+    pub(crate) measured: AtomicUsize,
+    pub(crate) reused: AtomicUsize,
 }
 
 impl Observer for Counter {
@@ -30,7 +30,7 @@ impl Observer for Counter {
 }
 
 /// Waves, an edge and a little texture; large enough for MS-SSIM.
-pub fn write_picture(path: &Path, seed: u32) {
+pub(crate) fn write_picture(path: &Path, seed: u32) {
     const WIDTH: u32 = 200;
     const HEIGHT: u32 = 180;
     let sample = |i: u32| {
@@ -47,7 +47,7 @@ pub fn write_picture(path: &Path, seed: u32) {
 }
 
 /// JPEG and WebP on a folder's pictures, quickly.
-pub fn quick_request(pictures: &Path, folder: &Path) -> Request {
+pub(crate) fn quick_request(pictures: &Path, folder: &Path) -> Request {
     Request {
         inputs: vec![pictures.to_owned()],
         luma_only: false,
@@ -66,7 +66,7 @@ pub fn quick_request(pictures: &Path, folder: &Path) -> Request {
 }
 
 /// Runs a request with the codecs of this machine and one that copies, and counts.
-pub fn run(request: &Request) -> (Outcome, Counter) {
+pub(crate) fn run(request: &Request) -> (Outcome, Counter) {
     let mut registry = Registry::new();
     let copy = ExternalSpec::of_user("copy", "cp {in} {out}", "cp {in} {out}", "1");
     registry.add_external(copy).unwrap();

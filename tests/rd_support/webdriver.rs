@@ -21,7 +21,7 @@ const SWITCHES: [&str; 9] = [
 ];
 
 /// A running browser with one page; it ends with the value.
-pub struct Browser {
+pub(crate) struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -30,7 +30,7 @@ pub struct Browser {
 
 impl Browser {
     /// Starts ChromeDriver and Chromium, or `None` if one is not installed.
-    pub fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let installed = |name: &str| Path::new("/usr/bin").join(name).is_file();
         if !installed("chromium") || !installed("chromedriver") {
             return None;
@@ -64,7 +64,7 @@ impl Browser {
     }
 
     /// Opens a file.
-    pub fn open(&self, path: &Path) {
+    pub(crate) fn open(&self, path: &Path) {
         self.call(
             "url",
             &json!({ "url": format!("file://{}", path.display()) }),
@@ -72,19 +72,19 @@ impl Browser {
     }
 
     /// Runs a script's body in the page and returns what it returns.
-    pub fn script(&self, body: &str) -> Value {
+    pub(crate) fn script(&self, body: &str) -> Value {
         self.call("execute/sync", &json!({ "script": body, "args": [] }))
     }
 
     /// Moves the mouse to a point of the window.
-    pub fn move_mouse(&self, x: f64, y: f64) {
+    pub(crate) fn move_mouse(&self, x: f64, y: f64) {
         let step = json!({ "type": "pointerMove", "duration": 0, "x": x as i64, "y": y as i64 });
         let mouse = json!({ "type": "pointer", "id": "mouse", "actions": [step] });
         self.call("actions", &json!({ "actions": [mouse] }));
     }
 
     /// A screenshot of the window as PNG, still in base64.
-    pub fn screenshot(&self) -> String {
+    pub(crate) fn screenshot(&self) -> String {
         let path = format!("/session/{}/screenshot", self.session);
         let answer = request(self.port, "GET", &path, &Value::Null);
         answer.as_str().expect("a picture").to_owned()

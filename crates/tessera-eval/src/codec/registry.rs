@@ -30,9 +30,7 @@ impl Registry {
             entries: Vec::new(),
             missing: Vec::new(),
         };
-        if let Ok(tessera) = Tessera::new() {
-            registry.push(Arc::new(tessera), "built in");
-        }
+        registry.push(Arc::new(Tessera::new()), "built in");
         registry.push(Arc::new(Jpeg { subsampled: true }), "built in");
         registry.push(Arc::new(Jpeg { subsampled: false }), "built in");
         registry.push(Arc::new(Webp), "built in");

@@ -4,7 +4,7 @@ use super::{Codec, CodecError, Quality, Tuning};
 use crate::picture::{Channels, Picture, first_u32};
 use crate::timing::Timed;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tessera_codec::{Colour, Decoder, Encoder, Samples, Target};
 use tessera_dict::Dictionary;
 
@@ -12,16 +12,19 @@ use tessera_dict::Dictionary;
 pub struct Tessera {
     name: String,
     dictionary: Option<Arc<Dictionary>>,
-    probe: u32,
+    /// Hash of a coded test picture, made on first use: loading the dictionary takes a moment.
+    probe: OnceLock<String>,
 }
 
 impl Tessera {
     /// With the built-in dictionary.
-    ///
-    /// # Errors
-    /// [`CodecError::Failed`] if the codec cannot code a small test picture.
-    pub fn new() -> Result<Self, CodecError> {
-        Self::named("tessera".into(), None)
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            name: "tessera".into(),
+            dictionary: None,
+            probe: OnceLock::new(),
+        }
     }
 
     /// With a dictionary file; the codec is called after it, `tessera-NAME`.
@@ -35,17 +38,11 @@ impl Tessera {
         let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
         let dictionary = Dictionary::from_bytes(&bytes).map_err(|error| failed(&error))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        Self::named(format!("tessera-{stem}"), Some(Arc::new(dictionary)))
-    }
-
-    fn named(name: String, dictionary: Option<Arc<Dictionary>>) -> Result<Self, CodecError> {
-        let mut codec = Self {
-            name,
-            dictionary,
-            probe: 0,
-        };
-        codec.probe = codec.probe_coding()?;
-        Ok(codec)
+        Ok(Self {
+            name: format!("tessera-{stem}"),
+            dictionary: Some(Arc::new(dictionary)),
+            probe: OnceLock::new(),
+        })
     }
 
     /// Codes a small fixed picture: a change of encoder or format that keeps the version number
@@ -69,19 +66,19 @@ impl Codec for Tessera {
     }
 
     fn version(&self) -> String {
+        let probe = self.probe.get_or_init(|| match self.probe_coding() {
+            Ok(hash) => format!("{hash:08x}"),
+            Err(error) => error.to_string(),
+        });
         format!(
-            "tessera-codec {} (probe {:08x})",
-            env!("CARGO_PKG_VERSION"),
-            self.probe
+            "tessera-codec {} (probe {probe})",
+            env!("CARGO_PKG_VERSION")
         )
     }
 
     fn settings(&self) -> String {
-        let id = self
-            .dictionary
-            .as_deref()
-            .unwrap_or(Dictionary::builtin())
-            .id();
+        let own = self.dictionary.as_deref().map(Dictionary::id);
+        let id = own.unwrap_or_else(|| Dictionary::builtin().id());
         format!("default effort, one thread, dictionary {id}")
     }
 
@@ -129,6 +126,12 @@ impl Codec for Tessera {
             Samples::U8(samples) => Ok(Picture::new(width, height, channels, samples)?.into()),
             Samples::U16(_) => Err(CodecError::Failed("8 bits went in, more came out".into())),
         }
+    }
+}
+
+impl Default for Tessera {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

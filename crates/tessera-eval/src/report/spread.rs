@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(spread.worst.picture, "c");
         assert!((spread.mean + 0.15).abs() < 1e-12 && (spread.median + 0.2).abs() < 1e-12);
         assert!(
-            (spread.deviation - 0.05_f64.sqrt()).abs() < 1e-9,
+            (spread.deviation - 0.0525_f64.sqrt()).abs() < 1e-9,
             "{}",
             spread.deviation
         );
