@@ -6,6 +6,7 @@ use crate::limits::{self, Limits};
 use crate::picture::{Colour, Picture, Samples};
 use crate::pixels::{self, TilePlanes};
 use crate::threads;
+use crate::tile::trace::{Trace, trace_tile};
 use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
 use crate::tile_grid::Rect;
 use rayon::prelude::*;
@@ -158,6 +159,34 @@ impl Decoder {
         Ok(partial)
     }
 
+    /// Decodes every payload (per tile: colour, then alpha) and keeps a record of each decision.
+    ///
+    /// # Errors
+    /// As for [`Decoder::decode`].
+    #[doc(hidden)]
+    pub fn trace(&self, file: &[u8]) -> Result<Vec<Trace>> {
+        let container = self.open(file)?;
+        let header = container.header();
+        let dictionary = self.find_dictionary(header.dictionary)?;
+        let mut traces = Vec::new();
+        for index in 0..container.grid().count() {
+            let payload = container.tile(index)?;
+            let colour = tile_config(header, container.grid().rect(index));
+            let alpha = header
+                .alpha_quantiser
+                .map(|quantiser| alpha_config(&colour, quantiser));
+            let parts = [
+                Some(payload.colour).zip(Some(colour)),
+                payload.alpha.zip(alpha),
+            ];
+            for (data, config) in parts.into_iter().flatten() {
+                let trace = trace_tile(data, &config, dictionary);
+                traces.push(trace.map_err(|Exhausted| exhausted(&container, index))?);
+            }
+        }
+        Ok(traces)
+    }
+
     /// Decodes the tiles that touch `window`, in parallel, into a picture of its size.
     fn decode_window(&self, container: &Container<'_>, window: Rect) -> Result<Partial> {
         let header = container.header();
@@ -245,19 +274,10 @@ fn decode_samples(
     let header = container.header();
     let rect = container.grid().rect(index);
     let payload = container.tile(index)?;
-    let config = TileConfig {
-        width: rect.width,
-        height: rect.height,
-        layout: layout(header.format.colour),
-        quantiser: header.quantiser,
-        chroma_offset: header.chroma_offset,
-    };
+    let config = tile_config(header, rect);
     check_work(header, &config, &payload)?;
     let decode_planes = |data: &[u8], config: &TileConfig| {
-        decode_tile(data, config, dictionary).map_err(|Exhausted| {
-            let reason = "the coded data ends too early";
-            container.tile_error(index, FormatError::invalid("the tile data", reason).into())
-        })
+        decode_tile(data, config, dictionary).map_err(|Exhausted| exhausted(container, index))
     };
     let colour = decode_planes(payload.colour, &config)?;
     let alpha = match (payload.alpha, header.alpha_quantiser) {
@@ -268,6 +288,23 @@ fn decode_samples(
     };
     let planes = TilePlanes { colour, alpha };
     Ok(pixels::to_samples(&planes, header.format))
+}
+
+/// The error of a tile whose payload is too short.
+fn exhausted(container: &Container<'_>, index: usize) -> Error {
+    let reason = "the coded data ends too early";
+    container.tile_error(index, FormatError::invalid("the tile data", reason).into())
+}
+
+/// What the colour payload of a tile is decoded with.
+fn tile_config(header: &Header, rect: Rect) -> TileConfig {
+    TileConfig {
+        width: rect.width,
+        height: rect.height,
+        layout: layout(header.format.colour),
+        quantiser: header.quantiser,
+        chroma_offset: header.chroma_offset,
+    }
 }
 
 /// Holds a tile to the work the header stated.

@@ -12,6 +12,8 @@ pub const CLASSES: usize = ACTIVITIES * DIRECTIONS * EDGES;
 pub const TAPS: usize = 12;
 /// Fractional bits of a weight.
 pub const COEFFICIENT_BITS: u32 = 12;
+/// Largest sum of absolute weights of a class: keeps the weighted sum of differences inside 32 bits.
+pub const MAX_GAIN: u32 = 1 << 17;
 /// Number of ranges of step sizes with weights of their own.
 pub const BANDS: usize = 3;
 

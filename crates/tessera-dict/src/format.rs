@@ -4,7 +4,7 @@
 
 use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotation};
 use crate::error::Error;
-use crate::filter::FilterSet;
+use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, LANES};
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::{DictId, Dictionary};
@@ -301,11 +301,20 @@ fn read_filter(mut body: &[u8]) -> Result<FilterSet, Error> {
     for weight in filter.bands.iter_mut().flatten().flatten() {
         *weight = body.read_i16::<LittleEndian>()?;
     }
-    if body.is_empty() {
-        Ok(filter)
-    } else {
-        Err(Error::Corrupt("data behind the last filter"))
+    if !body.is_empty() {
+        return Err(Error::Corrupt("data behind the last filter"));
     }
+    let gain = |weights: &[i16; TAPS]| weights.iter().map(|w| u32::from(w.unsigned_abs())).sum();
+    if filter
+        .bands
+        .iter()
+        .flatten()
+        .map(gain)
+        .any(|gain: u32| gain > MAX_GAIN)
+    {
+        return Err(Error::Corrupt("a filter amplifies too much"));
+    }
+    Ok(filter)
 }
 
 fn read_shrinkage(body: &[u8]) -> Result<[[u8; 3]; 2], Error> {

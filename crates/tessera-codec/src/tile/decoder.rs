@@ -1,11 +1,11 @@
 //! Reads a tile.
 
 use super::canvas::Canvas;
-use super::coder::{ModelPair, Reader};
+use super::coder::{BinaryCoder, ModelPair, Reader};
 use super::filter::FilterFlags;
 use super::mix::PlaneKind;
 use super::range::RangeDecoder;
-use super::state::{Leaf, TileState};
+use super::state::{Leaf, Site, TileState};
 use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use tessera_dict::Dictionary;
@@ -14,6 +14,31 @@ use tessera_patch::{Plane, Shape};
 /// The bytes of a tile end before its content does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
+
+/// Where the decisions of a tile come from.
+pub(super) trait TileReader: BinaryCoder {
+    /// Whether more was read than the data can hold.
+    fn exhausted(&self) -> bool;
+
+    /// Told of every leaf once it is drawn.
+    fn leaf_done(&mut self, _site: &Site, _leaf: &Leaf) {}
+}
+
+impl TileReader for Reader<'_> {
+    fn exhausted(&self) -> bool {
+        self.range.exhausted()
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of a tile.
+    pub(super) fn new(data: &'a [u8], dictionary: &Dictionary) -> Self {
+        Self {
+            models: ModelPair::new(dictionary),
+            range: RangeDecoder::new(data),
+        }
+    }
+}
 
 /// Decodes the planes of a tile.
 ///
@@ -24,19 +49,25 @@ pub fn decode_tile(
     config: &TileConfig,
     dictionary: &Dictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
+    read_tile(&mut Reader::new(data, dictionary), config, dictionary)
+}
+
+/// Decodes the planes of a tile from any source of decisions.
+pub(super) fn read_tile<R: TileReader>(
+    reader: &mut R,
+    config: &TileConfig,
+    dictionary: &Dictionary,
+) -> Result<Vec<Plane>, Exhausted> {
     let mut decoder = Decoder {
         state: TileState::new(config, dictionary),
-        reader: Reader {
-            models: ModelPair::new(dictionary),
-            range: RangeDecoder::new(data),
-        },
+        reader,
         leaf: Leaf::default(),
     };
     for block in superblocks(config) {
         for &kind in config.layout.kinds() {
             decoder.block(kind, block);
         }
-        if decoder.reader.range.exhausted() {
+        if decoder.reader.exhausted() {
             return Err(Exhausted);
         }
     }
@@ -46,19 +77,19 @@ pub fn decode_tile(
     Ok(decoder.state.into_planes(config))
 }
 
-struct Decoder<'a> {
+struct Decoder<'a, R> {
     state: TileState<'a>,
-    reader: Reader<'a>,
+    reader: &'a mut R,
     leaf: Leaf,
 }
 
-impl Decoder<'_> {
+impl<R: TileReader> Decoder<'_, R> {
     fn block(&mut self, kind: PlaneKind, block: Block) {
         if self.outside(kind, block) {
             return;
         }
         let split = code_split(
-            &mut self.reader,
+            self.reader,
             kind,
             self.state.canvas(kind),
             self.state.guide(kind),
@@ -84,7 +115,7 @@ impl Decoder<'_> {
 
     fn filter(&mut self, kind: PlaneKind) {
         let mut flags = FilterFlags::new(self.state.canvas(kind));
-        flags.code(&mut self.reader, kind);
+        flags.code(self.reader, kind);
         if flags.on.contains(&true) {
             let components = self.state.filtered(kind, &flags);
             self.state.canvas_mut(kind).components = components;
@@ -99,6 +130,14 @@ impl Decoder<'_> {
     fn leaf(&mut self, kind: PlaneKind, x: usize, y: usize, shape: Shape) {
         self.leaf.patches.iter_mut().for_each(|patch| patch.clear());
         self.state
-            .code_leaf(&mut self.reader, kind, x, y, shape, &mut self.leaf);
+            .code_leaf(self.reader, kind, x, y, shape, &mut self.leaf);
+        let site = Site {
+            kind,
+            component: 0,
+            x,
+            y,
+            shape,
+        };
+        self.reader.leaf_done(&site, &self.leaf);
     }
 }

@@ -14,6 +14,8 @@ pub mod quantiser;
 mod range;
 mod state;
 mod syntax;
+#[doc(hidden)]
+pub mod trace;
 mod transform;
 
 pub use decoder::{Exhausted, decode_tile};

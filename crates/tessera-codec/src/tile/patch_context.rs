@@ -102,8 +102,9 @@ impl CoefficientState {
         let mut predicted = [0; MAX_ROTATED];
         let gradient = patch.gradient.min(1024);
         for (j, value) in predicted[..rotated].iter_mut().enumerate() {
-            let surroundings = u32::from(model.activity[j]) * patch.activity
-                + u32::from(model.gradient[j]) * gradient;
+            // A hostile dictionary under a hostile tile can leave 32 bits: sums are modulo 2^32.
+            let surroundings = (u32::from(model.activity[j]) * patch.activity)
+                .wrapping_add(u32::from(model.gradient[j]) * gradient);
             *value = u32::from(model.base[j]) + (surroundings >> 8);
         }
         Self {

@@ -9,6 +9,9 @@ pub(crate) const PROBABILITY_BITS: u32 = 16;
 const FULL: u64 = 1 << 48;
 const BOTTOM: u64 = 1 << 32;
 
+/// How many zero bytes a writer may drop at the end; a reader that misses more was given a truncated tile.
+const MAX_MISSING: usize = 8;
+
 /// Writes binary decisions.
 #[cfg(feature = "encoder")]
 #[derive(Debug)]
@@ -78,7 +81,8 @@ impl RangeEncoder {
         for _ in 0..3 {
             self.shift();
         }
-        while self.bytes.last() == Some(&0) {
+        let shortest = self.bytes.len().saturating_sub(MAX_MISSING);
+        while self.bytes.len() > shortest && self.bytes.last() == Some(&0) {
             self.bytes.pop();
         }
         self.bytes
@@ -133,9 +137,9 @@ impl<'a> RangeDecoder<'a> {
         bit
     }
 
-    /// Whether more was read than the data can hold: at most the three words of look-ahead may be missing.
+    /// Whether more was read than the data can hold with the zeros a writer may have dropped.
     pub(crate) fn exhausted(&self) -> bool {
-        self.position > self.data.len() + 8
+        self.position > self.data.len() + MAX_MISSING
     }
 }
 
@@ -175,6 +179,17 @@ mod tests {
                 assert_eq!(decoder.decode(one), bit);
             }
         }
+    }
+
+    #[test]
+    fn a_long_run_of_zero_bytes_is_not_taken_for_truncation() {
+        let mut encoder = RangeEncoder::new();
+        (0..1000).for_each(|_| encoder.encode(true, 1 << 10));
+        let bytes = encoder.finish();
+        let mut decoder = RangeDecoder::new(&bytes);
+        assert!((0..1000).all(|_| decoder.decode(1 << 10)));
+        assert!(!decoder.exhausted());
+        assert!(bytes.iter().all(|&byte| byte == 0));
     }
 
     #[test]

@@ -1,0 +1,311 @@
+//! Writes the conformance streams, their manifest and the worked example of the specification.
+//!
+//! `cargo run --release -p tessera-codec --example conformance` after every change of the default dictionary or of
+//! the bitstream; a change of the encoder alone needs no new streams.
+
+#[path = "../../../tests/conformance_support/example_page.rs"]
+mod example_page;
+#[path = "../../../tests/conformance_support/mod.rs"]
+mod support;
+
+use std::error::Error;
+use std::fs;
+use support::{Entry, MANIFEST, folder, sample_hash};
+use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::{
+    BitDepth, Decoder, Effort, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target,
+};
+use tessera_dict::Dictionary;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// A stream and what it is for.
+struct Stream {
+    name: String,
+    covers: String,
+    bytes: Vec<u8>,
+}
+
+fn main() -> Outcome<()> {
+    let mut streams = pictures()?;
+    streams.extend(noises()?);
+    streams.push(example()?);
+    let folder = folder();
+    fs::create_dir_all(&folder)?;
+    for old in fs::read_dir(&folder)?.filter_map(Result::ok) {
+        if old
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "tsr")
+        {
+            fs::remove_file(old.path())?;
+        }
+    }
+    let mut manifest = String::new();
+    for stream in &streams {
+        let entry = Entry {
+            file: format!("{}.tsr", stream.name),
+            samples: sample_hash(&Decoder::new().decode(&stream.bytes)?),
+            covers: stream.covers.clone(),
+        };
+        debug_assert_eq!(Entry::parse(&entry.to_string()).as_ref(), Some(&entry));
+        fs::write(folder.join(&entry.file), &stream.bytes)?;
+        manifest += &format!("{entry}\n");
+    }
+    fs::write(folder.join(MANIFEST), manifest)?;
+    let page = example_page::render(&fs::read(folder.join(example_page::FILE))?);
+    fs::write(folder.join("../../spec/example.md"), page)?;
+    let total: usize = streams.iter().map(|stream| stream.bytes.len()).sum();
+    println!("{} streams, {total} bytes", streams.len());
+    Ok(())
+}
+
+/// Pseudo-random numbers that are the same everywhere.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
+    }
+}
+
+const RGB: PixelFormat = PixelFormat::RGB8;
+const GRAY: PixelFormat = PixelFormat::GRAY8;
+
+fn with_alpha(format: PixelFormat) -> PixelFormat {
+    PixelFormat {
+        alpha: true,
+        ..format
+    }
+}
+
+fn deep(format: PixelFormat, depth: BitDepth) -> PixelFormat {
+    PixelFormat { depth, ..format }
+}
+
+/// Slopes, stripes in a direction that turns along the picture, an edge and some grain.
+fn drawn(width: u32, height: u32, format: PixelFormat, grain: u32) -> Outcome<Picture> {
+    let mut noise = Noise(u64::from(width * 7919 + height));
+    let peak = u32::from(format.depth.max_value());
+    let mut samples = Vec::new();
+    for y in 0..height {
+        for x in 0..width {
+            let turn = (x / 16 + y / 16 * 5) % 9;
+            let stripe = if (x * turn + y * (8 - turn)) / 24 % 2 == 0 {
+                0
+            } else {
+                70
+            };
+            let edge = if x * 2 > width + y { 50 } else { 0 };
+            for channel in 0..format.channels() as u32 {
+                let slope = (x + y * (channel + 1)) % 100;
+                let tinted = if channel == 1 { stripe / 2 } else { stripe };
+                let value = slope + tinted + edge + noise.next() % (grain + 1);
+                samples.push((value.min(255) * peak / 255) as u16);
+            }
+        }
+    }
+    let samples = match format.depth {
+        BitDepth::Eight => Samples::U8(samples.iter().map(|&v| v as u8).collect()),
+        _ => Samples::U16(samples),
+    };
+    Ok(Picture::new(width, height, format, samples)?)
+}
+
+fn quality(value: u8) -> Outcome<Target> {
+    Ok(Target::Quality(Quality::new(value)?))
+}
+
+/// Encoded pictures, one for every corner.
+fn pictures() -> Outcome<Vec<Stream>> {
+    let encoder = || Encoder::new().threads(1);
+    let mut streams = Vec::new();
+    let mut add = |name: &str, covers: &str, picture: Picture, encoder: Encoder| -> Outcome<()> {
+        streams.push(Stream {
+            name: name.into(),
+            covers: covers.into(),
+            bytes: encoder.encode(&picture)?.bytes,
+        });
+        Ok(())
+    };
+    add("pixel-gray", "1x1, gray", drawn(1, 1, GRAY, 0)?, encoder())?;
+    add(
+        "pixel-rgba",
+        "1x1, colour, alpha",
+        drawn(1, 1, with_alpha(RGB), 0)?,
+        encoder(),
+    )?;
+    add("row", "200x1, colour", drawn(200, 1, RGB, 5)?, encoder())?;
+    add("column", "1x200, gray", drawn(1, 200, GRAY, 5)?, encoder())?;
+    add(
+        "odd",
+        "33x47, padding on both sides",
+        drawn(33, 47, RGB, 4)?,
+        encoder(),
+    )?;
+    add(
+        "superblock",
+        "64x64, gray",
+        drawn(64, 64, GRAY, 4)?,
+        encoder(),
+    )?;
+    add(
+        "flat",
+        "200x150 of one colour, no coefficients",
+        flat()?,
+        encoder(),
+    )?;
+    add(
+        "gray-alpha",
+        "gray, alpha",
+        drawn(40, 24, with_alpha(GRAY), 3)?,
+        encoder(),
+    )?;
+    add(
+        "rgba",
+        "colour, alpha",
+        drawn(48, 40, with_alpha(RGB), 3)?,
+        encoder(),
+    )?;
+    let small_tiles = || encoder().tile_log2(6);
+    add(
+        "tiles",
+        "9 tiles of 64, the last ones cut",
+        drawn(150, 140, RGB, 1)?,
+        small_tiles().target(quality(30)?),
+    )?;
+    add(
+        "tiles-alpha",
+        "3 tiles, gray, alpha",
+        drawn(140, 20, with_alpha(GRAY), 1)?,
+        small_tiles().target(quality(30)?),
+    )?;
+    add("metadata", "ICC, EXIF and XMP", described()?, encoder())?;
+    add(
+        "lowest",
+        "quality 0",
+        drawn(100, 100, RGB, 9)?,
+        encoder().target(quality(0)?),
+    )?;
+    add(
+        "highest",
+        "quality 100",
+        drawn(24, 24, RGB, 30)?,
+        encoder().target(quality(100)?),
+    )?;
+    add(
+        "finest",
+        "quantiser 0: magnitudes beyond the unary part",
+        drawn(16, 16, GRAY, 90)?,
+        encoder().target(Target::Quantiser(0)),
+    )?;
+    add(
+        "coarsest",
+        "quantiser 127",
+        drawn(64, 64, RGB, 9)?,
+        encoder().target(Target::Quantiser(127)),
+    )?;
+    for effort in [1, 9] {
+        let name = format!("effort-{effort}");
+        let covers = format!("effort {effort}");
+        add(
+            &name,
+            &covers,
+            drawn(56, 56, RGB, 6)?,
+            encoder().effort(Effort::new(effort)?),
+        )?;
+    }
+    for depth in [BitDepth::Ten, BitDepth::Twelve, BitDepth::Sixteen] {
+        let covers = format!("{} bits per sample", depth.bits());
+        let name = format!("bits-{}", depth.bits());
+        add(
+            &name,
+            &covers,
+            drawn(30, 20, deep(RGB, depth), 3)?,
+            encoder(),
+        )?;
+    }
+    Ok(streams)
+}
+
+fn flat() -> Outcome<Picture> {
+    Ok(Picture::rgb8(200, 150, [200, 90, 30].repeat(200 * 150))?)
+}
+
+fn described() -> Outcome<Picture> {
+    let mut picture = drawn(16, 16, RGB, 2)?;
+    picture.metadata = Metadata {
+        icc: Some((0..200).collect()),
+        exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()),
+        xmp: Some(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'></x:xmpmeta>".repeat(4)),
+    };
+    Ok(picture)
+}
+
+/// Any bytes are a tile. Random ones say what the model finds likely, tools no encoder of ours favours included.
+fn noises() -> Outcome<Vec<Stream>> {
+    let mut streams = Vec::new();
+    for seed in 0..14 {
+        let colour = seed % 3 != 0;
+        let (quantiser, chroma_offset) = [(40, 0), (56, 6), (70, -9), (84, 0)][seed as usize % 4];
+        let chroma_offset = if colour { chroma_offset } else { 0 };
+        let format = if colour { RGB } else { GRAY };
+        let template = Header {
+            format,
+            dictionary: Dictionary::builtin().id(),
+            width: 0,
+            height: 0,
+            tile_log2: 10,
+            quantiser,
+            chroma_offset,
+            alpha_quantiser: None,
+            tile_work: WorkBound::at_least(0),
+            metadata_len: 0,
+        };
+        let bytes = noise_file(seed, &template).ok_or("random bytes filled no picture")?;
+        streams.push(Stream {
+            name: format!("noise-{seed:02}"),
+            covers: format!("random payload, quantiser {quantiser}, chroma offset {chroma_offset}"),
+            bytes,
+        });
+    }
+    Ok(streams)
+}
+
+/// The largest square picture that 2,000 random bytes fill.
+fn noise_file(seed: u64, template: &Header) -> Option<Vec<u8>> {
+    let mut noise = Noise(seed + 1);
+    let payload: Vec<u8> = (0..2000).map(|_| noise.next() as u8).collect();
+    [320, 256, 192, 160, 128, 96, 72, 56, 40, 24, 8]
+        .into_iter()
+        .map(|side| {
+            let planes = template.format.colour_channels() as u64;
+            let samples = planes * u64::from(side) * u64::from(side);
+            let header = Header {
+                width: side,
+                height: side,
+                tile_work: WorkBound::at_least(tile_work(samples, payload.len())),
+                ..template.clone()
+            };
+            let tile = TileData {
+                colour: payload.clone(),
+                alpha: None,
+            };
+            container::write(header, &Metadata::default(), &[tile])
+        })
+        .find(|file| Decoder::new().decode(file).is_ok())
+}
+
+fn example() -> Outcome<Stream> {
+    let samples = vec![60, 70, 90, 120, 64, 76, 99, 140, 70, 90, 120, 160];
+    let picture = Picture::gray8(4, 3, samples)?;
+    Ok(Stream {
+        name: example_page::FILE.trim_end_matches(".tsr").into(),
+        covers: "the file of spec/example.md".into(),
+        bytes: Encoder::new().target(quality(60)?).encode(&picture)?.bytes,
+    })
+}

@@ -1,0 +1,153 @@
+//! A decode that writes down every decision, for the worked example of the specification and for tests that
+//! count what a set of streams covers.
+
+use super::TileConfig;
+use super::coder::{BinaryCoder, Reader};
+use super::decoder::{Exhausted, TileReader, read_tile};
+use super::mix::{Contexts, PlaneKind};
+use super::state::{Leaf, Site};
+use tessera_dict::Dictionary;
+use tessera_dict::layout::Element;
+use tessera_patch::{Plane, Shape};
+
+/// What happened, in coding order.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A binary decision was read.
+    Decision(Decision),
+    /// A leaf of the partition was finished.
+    Leaf(LeafRecord),
+}
+
+/// A binary decision.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// Which planes it is about.
+    pub kind: PlaneKind,
+    /// What it decides; `None` for a bit with even odds.
+    pub element: Option<Element>,
+    /// Cell of every input table of the element.
+    pub cells: Vec<u32>,
+    /// Weight vector of both selectors.
+    pub selectors: [u32; 2],
+    /// Probability of a one, 16 bits.
+    pub one: u32,
+    /// What was read.
+    pub bit: bool,
+}
+
+/// A finished leaf.
+#[derive(Clone, Debug)]
+pub struct LeafRecord {
+    /// Which planes it belongs to.
+    pub kind: PlaneKind,
+    /// Left column.
+    pub x: usize,
+    /// Top row.
+    pub y: usize,
+    /// Size.
+    pub shape: Shape,
+    /// Luma mode, or index of the chroma mode.
+    pub mode: usize,
+    /// Basis and levels of every component; no levels if it carries no coefficients.
+    pub patches: Vec<(u32, Vec<i32>)>,
+}
+
+/// Everything that was read from one payload, and the planes it gave.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// In coding order.
+    pub events: Vec<Event>,
+    /// The decoded planes.
+    pub planes: Vec<Plane>,
+}
+
+/// Decodes the planes of a tile and keeps a record.
+///
+/// # Errors
+/// If `data` is shorter than what it describes.
+pub fn trace_tile(
+    data: &[u8],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+) -> Result<Trace, Exhausted> {
+    let mut tracer = Tracer {
+        reader: Reader::new(data, dictionary),
+        dictionary,
+        events: Vec::new(),
+    };
+    let planes = read_tile(&mut tracer, config, dictionary)?;
+    Ok(Trace {
+        events: tracer.events,
+        planes,
+    })
+}
+
+struct Tracer<'a> {
+    reader: Reader<'a>,
+    dictionary: &'a Dictionary,
+    events: Vec<Event>,
+}
+
+impl Tracer<'_> {
+    fn inputs(&self, kind: PlaneKind, element: Element) -> usize {
+        let bases = match kind {
+            PlaneKind::Luma => &self.dictionary.luma,
+            PlaneKind::Chroma => &self.dictionary.chroma,
+        };
+        element.layout(bases.totals()).inputs.len()
+    }
+}
+
+impl BinaryCoder for Tracer<'_> {
+    fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
+        let prediction = self.reader.models.0[kind as usize].predict(element, contexts);
+        let bit = self.reader.bit(kind, element, contexts, bit);
+        self.events.push(Event::Decision(Decision {
+            kind,
+            element: Some(element),
+            cells: contexts.cells[..self.inputs(kind, element)].to_vec(),
+            selectors: contexts.selectors,
+            one: prediction.one,
+            bit,
+        }));
+        bit
+    }
+
+    fn raw(&mut self, bit: bool) -> bool {
+        let bit = self.reader.raw(bit);
+        self.events.push(Event::Decision(Decision {
+            kind: PlaneKind::Luma,
+            element: None,
+            cells: Vec::new(),
+            selectors: [0; 2],
+            one: 1 << 15,
+            bit,
+        }));
+        bit
+    }
+}
+
+impl TileReader for Tracer<'_> {
+    fn exhausted(&self) -> bool {
+        self.reader.exhausted()
+    }
+
+    fn leaf_done(&mut self, site: &Site, leaf: &Leaf) {
+        let components = match site.kind {
+            PlaneKind::Luma => 1,
+            PlaneKind::Chroma => 2,
+        };
+        let patches = leaf.patches[..components].iter();
+        self.events.push(Event::Leaf(LeafRecord {
+            kind: site.kind,
+            x: site.x,
+            y: site.y,
+            shape: site.shape,
+            mode: leaf.mode,
+            patches: patches
+                .map(|patch| (patch.choice, patch.levels.clone()))
+                .collect(),
+        }));
+    }
+}

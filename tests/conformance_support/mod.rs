@@ -1,0 +1,48 @@
+//! What the generator of the conformance streams and the tests over them share.
+
+use std::fmt;
+use std::path::PathBuf;
+use tessera_codec::{Picture, Samples};
+
+/// The folder of the streams.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance")
+}
+
+/// Name of the list of streams inside [`folder`].
+pub const MANIFEST: &str = "manifest.tsv";
+
+/// A line of the manifest: tab-separated file name, hash of the decoded samples, and what the stream covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub file: String,
+    pub samples: String,
+    pub covers: String,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\t{}\t{}", self.file, self.samples, self.covers)
+    }
+}
+
+impl Entry {
+    /// Reads a line; `None` if it does not have three columns.
+    pub fn parse(line: &str) -> Option<Self> {
+        let mut columns = line.split('\t').map(str::to_owned);
+        Some(Self {
+            file: columns.next()?,
+            samples: columns.next()?,
+            covers: columns.next()?,
+        })
+    }
+}
+
+/// BLAKE3 of the samples row by row, channels interleaved: one byte each for 8 bits, else two, low byte first.
+pub fn sample_hash(picture: &Picture) -> String {
+    let bytes = match picture.samples() {
+        Samples::U8(samples) => samples.clone(),
+        Samples::U16(samples) => samples.iter().flat_map(|v| v.to_le_bytes()).collect(),
+    };
+    blake3::hash(&bytes).to_hex().to_string()
+}
