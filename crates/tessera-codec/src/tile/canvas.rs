@@ -158,7 +158,7 @@ impl Canvas {
         add(self.cell(sx - 1, sy - 1), 1);
         add(self.cell(sx + width as isize, sy - 1), 1);
         add(self.cell(sx - 1, sy + height as isize), 1);
-        if weight == 0 { UNKNOWN } else { sum / weight }
+        u32::checked_div(sum, weight).unwrap_or(UNKNOWN)
     }
 }
 

@@ -140,7 +140,7 @@ impl Models {
             let weights =
                 &mut self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
             for (weight, stretched) in weights.iter_mut().zip(&prediction.stretched) {
-                let step = ((error * stretched >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
+                let step = (((error * stretched) >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
                 *weight = (*weight + step).clamp(-WEIGHT_MAX, WEIGHT_MAX);
             }
         }
@@ -183,7 +183,7 @@ impl Models {
             .cells
             .iter()
             .map(|cell| PriorCell {
-                log_odds: (i32::from(STRETCH[(cell >> 20) as usize]) + 8 >> 4).clamp(-127, 127)
+                log_odds: ((i32::from(STRETCH[(cell >> 20) as usize]) + 8) >> 4).clamp(-127, 127)
                     as i8,
                 count: (cell & 255) as u8,
             })

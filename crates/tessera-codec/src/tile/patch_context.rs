@@ -123,7 +123,7 @@ impl CoefficientState {
         if position < self.rotated {
             self.predicted[position]
         } else {
-            self.mean * 205 >> 8
+            (self.mean * 205) >> 8
         }
     }
 
@@ -147,7 +147,7 @@ impl CoefficientState {
             self.sum = self.sum.saturating_add(magnitude);
         }
         let clipped = magnitude.min(1 << 12) << MAGNITUDE_BITS;
-        self.mean = (self.mean as u64 * 205 + u64::from(clipped) * 51 >> 8) as u32;
+        self.mean = ((u64::from(self.mean) * 205 + u64::from(clipped) * 51) >> 8) as u32;
         self.recent = [magnitude, self.recent[0], self.recent[1]];
     }
 
@@ -194,11 +194,9 @@ impl CoefficientState {
         let place = position_class(position);
         let expected = self.magnitude_class(position);
         let level = level.min(14);
-        let average = if self.nonzeros == 0 {
-            0
-        } else {
-            log_class((self.sum << 4) / self.nonzeros, 4, 4, 0, 7)
-        };
+        let average = (self.sum << 4)
+            .checked_div(self.nonzeros)
+            .map_or(0, |mean| log_class(mean, 4, 4, 0, 7));
         let [m1, m2, _] = self.recent;
         let own =
             patch.basis.first_position + (position as u32).min(patch.basis.order.len() as u32 - 1);

@@ -148,7 +148,7 @@ impl Predictor {
     /// Weight (of 64) of the border sample next to column or row `distance`.
     fn border_weight(&self, distance: usize) -> i32 {
         let scale = (self.shape.log_width() + self.shape.log_height() - 2) >> 2;
-        32 >> (2 * distance >> scale).min(31)
+        32 >> ((2 * distance) >> scale).min(31)
     }
 
     /// Draws samples near the border towards it, so that no edge shows there.

@@ -47,7 +47,7 @@ impl RoughMap {
     fn index(&self, block: Block) -> (usize, usize) {
         let level = level_of(block.size);
         let (x, y) = (block.x - self.origin.0, block.y - self.origin.1);
-        (level, (y / block.size << level) + x / block.size)
+        (level, ((y / block.size) << level) + x / block.size)
     }
 
     pub(crate) fn look(&self, block: Block) -> Look {
