@@ -15,11 +15,12 @@ pub(crate) fn solve_filter(statistics: &FilterStatistics) -> FilterBand {
         let mut gram = [[0.0; TAPS]; TAPS];
         let mut target = [0.0; TAPS];
         for class in classes {
-            for i in 0..TAPS {
-                target[i] += statistics.target[class][i];
-                for j in 0..TAPS {
-                    gram[i][j] += statistics.gram[class][i][j];
-                }
+            for (sum, value) in target.iter_mut().zip(&statistics.target[class]) {
+                *sum += value;
+            }
+            let values = statistics.gram[class].iter().flatten();
+            for (sum, value) in gram.iter_mut().flatten().zip(values) {
+                *sum += value;
             }
         }
         (gram, target)
