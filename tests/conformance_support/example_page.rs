@@ -7,7 +7,7 @@ use tessera_codec::tile::trace::{Decision, Event, LeafRecord, Trace};
 use tessera_codec::{Decoder, Picture, Samples};
 
 /// The file the page is about, inside the folder of the conformance streams.
-pub const FILE: &str = "example.tsr";
+pub(crate) const FILE: &str = "example.tsr";
 
 const INTRODUCTION: &str = "\
 # A file, bit by bit
@@ -32,7 +32,7 @@ const HEADER: [(usize, &str); 9] = [
 const CHECKSUM: usize = 4;
 
 /// Writes the page about `file`.
-pub fn render(file: &[u8]) -> String {
+pub(crate) fn render(file: &[u8]) -> String {
     let trace = &Decoder::new().trace(file).expect("the example decodes")[0];
     let picture = Decoder::new().decode(file).expect("the example decodes");
     let mut page = INTRODUCTION.to_owned();

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use tessera_codec::{Picture, Samples};
 
 /// The folder of the streams.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance")
 }
 
 /// Name of the list of streams inside [`folder`].
-pub const MANIFEST: &str = "manifest.tsv";
+pub(crate) const MANIFEST: &str = "manifest.tsv";
 
 /// A line of the manifest: tab-separated file name, hash of the decoded samples, and what the stream covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    pub file: String,
-    pub samples: String,
-    pub covers: String,
+pub(crate) struct Entry {
+    pub(crate) file: String,
+    pub(crate) samples: String,
+    pub(crate) covers: String,
 }
 
 impl fmt::Display for Entry {
@@ -28,7 +28,7 @@ impl fmt::Display for Entry {
 
 impl Entry {
     /// Reads a line; `None` if it does not have three columns.
-    pub fn parse(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut columns = line.split('\t').map(str::to_owned);
         Some(Self {
             file: columns.next()?,
@@ -39,7 +39,7 @@ impl Entry {
 }
 
 /// BLAKE3 of the samples row by row, channels interleaved: one byte each for 8 bits, else two, low byte first.
-pub fn sample_hash(picture: &Picture) -> String {
+pub(crate) fn sample_hash(picture: &Picture) -> String {
     let bytes = match picture.samples() {
         Samples::U8(samples) => samples.clone(),
         Samples::U16(samples) => samples.iter().flat_map(|v| v.to_le_bytes()).collect(),
