@@ -9,6 +9,8 @@ use super::mix::{Contexts, PlaneKind};
 use super::patch_context::log_class;
 use super::predict::SAMPLE_MAX;
 use super::quantiser::Step;
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
 use tessera_dict::filter::{ACTIVITIES, COEFFICIENT_BITS, DIRECTIONS, EDGES, FilterBand, TAPS};
 use tessera_dict::layout::Element;
 use tessera_patch::shape::SUPERBLOCK;
@@ -72,9 +74,16 @@ struct Classes {
 impl Classes {
     fn new(framed: &Framed, width: usize, height: usize, step: Step) -> Self {
         let (columns, rows) = (width / CELL, height / CELL);
-        let own: Vec<Gradients> = (0..columns * rows)
-            .map(|at| cell_gradients(framed, at % columns * CELL, at / columns * CELL))
-            .collect();
+        let mut own: Vec<Gradients> = vec![[0; 4]; columns * rows];
+        let mut scratch = vec![0; width];
+        for y in 0..height {
+            vectorised(GradientRow {
+                framed,
+                start: framed.index(0, y),
+                scratch: &mut scratch,
+                cells: &mut own[y / CELL * columns..][..columns],
+            });
+        }
         let class = |at: usize| {
             classify(
                 &smoothed(&own, columns, rows, at % columns, at / columns),
@@ -92,23 +101,34 @@ impl Classes {
     }
 }
 
-fn cell_gradients(framed: &Framed, x: usize, y: usize) -> Gradients {
-    let mut sums = [0; 4];
-    let stride = framed.stride;
-    for row in 0..CELL {
-        let start = framed.index(x, y + row);
-        for at in start..start + CELL {
-            let value = |at: usize| i32::from(framed.data[at]);
-            let centre = 2 * value(at);
-            let second = |distance: usize| {
-                (centre - value(at - distance) - value(at + distance)).unsigned_abs()
-            };
-            for (sum, distance) in sums.iter_mut().zip([1, stride, stride + 1, stride - 1]) {
-                *sum += second(distance);
+/// Adds the second differences of one row to its cells.
+struct GradientRow<'a> {
+    framed: &'a Framed,
+    /// Index of the row's first sample in the framed plane.
+    start: usize,
+    scratch: &'a mut [u16],
+    cells: &'a mut [Gradients],
+}
+
+impl NullaryFnOnce for GradientRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let width = self.scratch.len();
+        let stride = self.framed.stride;
+        let from = |at: usize| &self.framed.data[at..][..width];
+        let centre = from(self.start);
+        for (kind, distance) in [1, stride, stride + 1, stride - 1].into_iter().enumerate() {
+            let (before, after) = (from(self.start - distance), from(self.start + distance));
+            for x in 0..width {
+                self.scratch[x] = (2 * centre[x] - before[x] - after[x]).unsigned_abs();
+            }
+            for (cell, samples) in self.cells.iter_mut().zip(self.scratch.chunks_exact(CELL)) {
+                cell[kind] += samples.iter().map(|&v| u32::from(v)).sum::<u32>();
             }
         }
     }
-    sums
 }
 
 /// Gradients of a cell and its eight neighbours, weighted 1 2 1 both ways; the frame repeats.
@@ -177,6 +197,7 @@ fn edge(canvas: &Canvas, x: usize, y: usize) -> usize {
 }
 
 /// Differences to the neighbours, clipped, opposite ones added.
+#[cfg(feature = "encoder")]
 fn differences(framed: &Framed, x: usize, y: usize, clip: i32) -> [i32; TAPS] {
     let at = framed.index(x, y);
     let centre = i32::from(framed.data[at]);
@@ -234,6 +255,9 @@ impl FilterFlags {
     }
 }
 
+/// Class of samples that are not filtered; its weights are zero.
+const UNFILTERED: u8 = 255;
+
 /// The plane `component` of `canvas`, filtered wherever `flags` say so.
 pub(crate) fn filtered(
     canvas: &Canvas,
@@ -246,26 +270,95 @@ pub(crate) fn filtered(
     let mut out = canvas.components[component].clone();
     let framed = Framed::new(&out, width, height);
     let classes = Classes::new(&framed, width, height, step);
-    let clip = clip(step);
-    for y in 0..height {
-        for x in 0..width {
-            if !flags.get(x, y) {
-                continue;
-            }
-            let class = classes.of(x, y) * EDGES + edge(canvas, x, y);
-            let weights = &band[class];
-            let sum: i32 = differences(&framed, x, y, clip)
-                .iter()
-                .zip(weights)
-                .map(|(d, &w)| d * i32::from(w))
-                .sum();
-            let value = &mut out.data[y * width + x];
-            let moved =
-                i32::from(*value) + ((sum + (1 << (COEFFICIENT_BITS - 1))) >> COEFFICIENT_BITS);
-            *value = moved.clamp(0, SAMPLE_MAX) as u16;
+    let weights = weights_by_tap(band);
+    let mut row_classes = vec![UNFILTERED; width];
+    let mut sums = vec![0; width];
+    for (y, row) in out.data.chunks_exact_mut(width).enumerate() {
+        if row_classes_at(canvas, &classes, flags, y, &mut row_classes) {
+            vectorised(FilterRow {
+                framed: &framed,
+                start: framed.index(0, y),
+                weights: &weights,
+                classes: &row_classes,
+                clip: clip(step).min(SAMPLE_MAX) as i16,
+                sums: &mut sums,
+                row,
+            });
         }
     }
     out
+}
+
+/// The weights of one tap for every class that fits a byte.
+type TapWeights = [i16; 256];
+
+fn weights_by_tap(band: &FilterBand) -> Vec<TapWeights> {
+    let of =
+        |tap: usize| std::array::from_fn(|class| band.get(class).map_or(0, |weights| weights[tap]));
+    (0..TAPS).map(of).collect()
+}
+
+/// Fills in the classes of row `y`; whether any sample of it is filtered.
+fn row_classes_at(
+    canvas: &Canvas,
+    classes: &Classes,
+    flags: &FilterFlags,
+    y: usize,
+    out: &mut [u8],
+) -> bool {
+    let mut any = false;
+    for (cell, out) in out.chunks_exact_mut(CELL).enumerate() {
+        let x = cell * CELL;
+        if flags.get(x, y) {
+            let class = classes.of(x, y) * EDGES;
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = (class + edge(canvas, x + i, y)) as u8;
+            }
+            any = true;
+        } else {
+            out.fill(UNFILTERED);
+        }
+    }
+    any
+}
+
+/// Filters one row: all samples by one tap, then by the next.
+struct FilterRow<'a> {
+    framed: &'a Framed,
+    /// Index of the row's first sample in the framed plane.
+    start: usize,
+    weights: &'a [TapWeights],
+    classes: &'a [u8],
+    clip: i16,
+    sums: &'a mut [i32],
+    row: &'a mut [u16],
+}
+
+impl NullaryFnOnce for FilterRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let width = self.row.len();
+        let data = &self.framed.data;
+        let centre = &data[self.start..][..width];
+        self.sums.fill(1 << (COEFFICIENT_BITS - 1));
+        for ((dx, dy), weights) in OFFSETS.iter().zip(self.weights) {
+            let offset = dy * self.framed.stride as isize + dx;
+            let one = &data[self.start.wrapping_add_signed(offset)..][..width];
+            let other = &data[self.start.wrapping_add_signed(-offset)..][..width];
+            for x in 0..width {
+                let near = (one[x] - centre[x]).clamp(-self.clip, self.clip);
+                let far = (other[x] - centre[x]).clamp(-self.clip, self.clip);
+                let weight = weights[usize::from(self.classes[x])];
+                self.sums[x] += i32::from(near + far) * i32::from(weight);
+            }
+        }
+        for (value, sum) in self.row.iter_mut().zip(self.sums) {
+            let moved = i32::from(*value) + (*sum >> COEFFICIENT_BITS);
+            *value = moved.clamp(0, SAMPLE_MAX) as u16;
+        }
+    }
 }
 
 /// Normal equations of the filter weights, by class.
@@ -344,5 +437,69 @@ impl FilterStatistics {
 impl Default for FilterStatistics {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(all(test, feature = "encoder"))]
+mod tests {
+    use super::*;
+    use crate::tile::canvas::CellInfo;
+
+    /// A canvas with texture, patches of two sizes and some weights.
+    fn example() -> (Canvas, FilterBand) {
+        let mut canvas = Canvas::new(128, 72, 1);
+        let mut state = 1u32;
+        let mut random = move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        for (at, value) in canvas.components[0].data.iter_mut().enumerate() {
+            *value = ((at % 128 * 20 + at / 128 * 9) as u32 + random() % 300).min(4095) as u16;
+        }
+        let info = |log: u8| CellInfo {
+            decoded: true,
+            log_width: log,
+            log_height: log,
+            ..CellInfo::default()
+        };
+        canvas.mark(0, 0, 128, 72, info(3));
+        canvas.mark(64, 0, 64, 64, info(5));
+        let weight = |_| std::array::from_fn(|_| (random() % 400) as i16 - 200);
+        let band = (0..tessera_dict::filter::CLASSES).map(weight).collect();
+        (canvas, band)
+    }
+
+    #[test]
+    fn rows_filter_like_single_samples() {
+        let (canvas, band) = example();
+        let step = Step::from_index(60);
+        let mut flags = FilterFlags::new(&canvas);
+        flags.on[1] = true;
+        flags.on[2] = true;
+        let fast = filtered(&canvas, 0, step, &band, &flags);
+        let samples = &canvas.components[0];
+        let framed = Framed::new(samples, canvas.width, canvas.height);
+        let classes = Classes::new(&framed, canvas.width, canvas.height, step);
+        let mut changed = 0;
+        for y in 0..canvas.height {
+            for x in 0..canvas.width {
+                let own = samples.data[y * canvas.width + x];
+                let weights = &band[classes.of(x, y) * EDGES + edge(&canvas, x, y)];
+                let products = differences(&framed, x, y, clip(step))
+                    .into_iter()
+                    .zip(weights);
+                let sum: i32 = products.map(|(d, &w)| d * i32::from(w)).sum();
+                let moved =
+                    i32::from(own) + ((sum + (1 << (COEFFICIENT_BITS - 1))) >> COEFFICIENT_BITS);
+                let expected = if flags.get(x, y) {
+                    moved.clamp(0, SAMPLE_MAX) as u16
+                } else {
+                    own
+                };
+                assert_eq!(fast.data[y * canvas.width + x], expected, "at {x}, {y}");
+                changed += usize::from(expected != own);
+            }
+        }
+        assert!(changed > 1000, "only {changed} samples changed");
     }
 }
