@@ -293,7 +293,7 @@ fn add_noises(streams: &mut Vec<Stream>) -> Outcome<()> {
 
 /// Any bytes are a tile. Random ones say what the model finds likely, tools no encoder of ours favours included.
 fn noise(seed: u64) -> Outcome<Stream> {
-    let colour = seed % 3 != 0;
+    let colour = !seed.is_multiple_of(3);
     let (quantiser, chroma_offset) = [(40, 0), (56, 6), (70, -9), (84, 0)][seed as usize % 4];
     let chroma_offset = if colour { chroma_offset } else { 0 };
     let template = Header {
