@@ -8,14 +8,16 @@ mod example_page;
 #[path = "../../../tests/conformance_support/mod.rs"]
 mod support;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use support::{Entry, MANIFEST, folder, sample_hash};
 use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::tile::trace::Event;
 use tessera_codec::{
     BitDepth, Decoder, Effort, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target,
 };
-use tessera_dict::Dictionary;
+use tessera_dict::{Dictionary, PlaneKind};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -28,7 +30,7 @@ struct Stream {
 
 fn main() -> Outcome<()> {
     let mut streams = pictures()?;
-    streams.extend(noises()?);
+    add_noises(&mut streams)?;
     streams.push(example()?);
     let folder = folder();
     fs::create_dir_all(&folder)?;
@@ -246,34 +248,71 @@ fn described() -> Outcome<Picture> {
     Ok(picture)
 }
 
-/// Any bytes are a tile. Random ones say what the model finds likely, tools no encoder of ours favours included.
-fn noises() -> Outcome<Vec<Stream>> {
-    let mut streams = Vec::new();
-    for seed in 0..14 {
-        let colour = seed % 3 != 0;
-        let (quantiser, chroma_offset) = [(40, 0), (56, 6), (70, -9), (84, 0)][seed as usize % 4];
-        let chroma_offset = if colour { chroma_offset } else { 0 };
-        let format = if colour { RGB } else { GRAY };
-        let template = Header {
-            format,
-            dictionary: Dictionary::builtin().id(),
-            width: 0,
-            height: 0,
-            tile_log2: 10,
-            quantiser,
-            chroma_offset,
-            alpha_quantiser: None,
-            tile_work: WorkBound::at_least(0),
-            metadata_len: 0,
-        };
-        let bytes = noise_file(seed, &template).ok_or("random bytes filled no picture")?;
-        streams.push(Stream {
-            name: format!("noise-{seed:02}"),
-            covers: format!("random payload, quantiser {quantiser}, chroma offset {chroma_offset}"),
-            bytes,
-        });
+/// Shapes (13 per plane kind) and modes (35 and 6) that leaves can have.
+const TOOLS: usize = 2 * 13 + 35 + 6;
+
+/// The shapes and modes a file uses: plane kind, whether a mode, index.
+fn tools(file: &[u8]) -> Outcome<BTreeSet<(PlaneKind, bool, usize)>> {
+    let traces = Decoder::new().trace(file)?;
+    let events = traces.iter().flat_map(|trace| &trace.events);
+    let leaves = events.filter_map(|event| match event {
+        Event::Leaf(leaf) => Some(leaf),
+        Event::Decision(_) => None,
+    });
+    Ok(leaves
+        .flat_map(|leaf| {
+            [
+                (leaf.kind, false, leaf.shape.index()),
+                (leaf.kind, true, leaf.mode),
+            ]
+        })
+        .collect())
+}
+
+/// Adds streams of random bytes: a fixed number, then as many as it takes to cover every tool.
+fn add_noises(streams: &mut Vec<Stream>) -> Outcome<()> {
+    const ALWAYS: u64 = 14;
+    const AT_MOST: u64 = 300;
+    let mut covered = BTreeSet::new();
+    for stream in streams.iter() {
+        covered.extend(tools(&stream.bytes)?);
     }
-    Ok(streams)
+    for seed in 0..AT_MOST {
+        if seed >= ALWAYS && covered.len() == TOOLS {
+            break;
+        }
+        let stream = noise(seed)?;
+        let own = tools(&stream.bytes)?;
+        if seed < ALWAYS || !own.is_subset(&covered) {
+            covered.extend(own);
+            streams.push(stream);
+        }
+    }
+    Ok(())
+}
+
+/// Any bytes are a tile. Random ones say what the model finds likely, tools no encoder of ours favours included.
+fn noise(seed: u64) -> Outcome<Stream> {
+    let colour = !seed.is_multiple_of(3);
+    let (quantiser, chroma_offset) = [(40, 0), (56, 6), (70, -9), (84, 0)][seed as usize % 4];
+    let chroma_offset = if colour { chroma_offset } else { 0 };
+    let template = Header {
+        format: if colour { RGB } else { GRAY },
+        dictionary: Dictionary::builtin().id(),
+        width: 0,
+        height: 0,
+        tile_log2: 10,
+        quantiser,
+        chroma_offset,
+        alpha_quantiser: None,
+        tile_work: WorkBound::at_least(0),
+        metadata_len: 0,
+    };
+    Ok(Stream {
+        name: format!("noise-{seed:02}"),
+        covers: format!("random payload, quantiser {quantiser}, chroma offset {chroma_offset}"),
+        bytes: noise_file(seed, &template).ok_or("random bytes filled no picture")?,
+    })
 }
 
 /// The largest square picture that 2,000 random bytes fill.
