@@ -91,7 +91,8 @@ impl ImageDecoder for TesseraDecoder {
     }
 
     fn read_image_boxed(self: Box<Self>, buffer: &mut [u8]) -> ImageResult<()> {
-        self.read_image(buffer)
+        // A box is a decoder itself, whose `read_image` comes back here: name the one inside.
+        (*self).read_image(buffer)
     }
 }
 
