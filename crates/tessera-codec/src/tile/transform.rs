@@ -125,43 +125,44 @@ impl<const N: usize> NullaryFnOnce for Synthesise<'_, N> {
 
     #[inline(always)]
     fn call(self) {
-        synthesise_body::<N>(self.shape, self.basis, self.values, self.out);
-    }
-}
-
-#[inline(always)]
-fn synthesise_body<const N: usize>(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
-    let mut spectrum = [0i32; N];
-    let scan = &geometry(shape).scan;
-    let rotated = basis.order.len();
-    let head = &values[..values.len().min(rotated)];
-    let mut rows = 0;
-    let mut put = |position: usize, value: i32| {
-        if value != 0 {
-            let raster = scan[position] as usize;
-            spectrum[raster] = value;
-            rows = rows.max(raster / shape.width() + 1);
-        }
-    };
-    match &basis.rotation {
-        None => {
-            for (&position, &value) in basis.order.iter().zip(head) {
-                put(position as usize, value);
+        let Self {
+            shape,
+            basis,
+            values,
+            out,
+        } = self;
+        let mut spectrum = [0i32; N];
+        let scan = &geometry(shape).scan;
+        let rotated = basis.order.len();
+        let head = &values[..values.len().min(rotated)];
+        let mut rows = 0;
+        let mut put = |position: usize, value: i32| {
+            if value != 0 {
+                let raster = scan[position] as usize;
+                spectrum[raster] = value;
+                rows = rows.max(raster / shape.width() + 1);
+            }
+        };
+        match &basis.rotation {
+            None => {
+                for (&position, &value) in basis.order.iter().zip(head) {
+                    put(position as usize, value);
+                }
+            }
+            Some(rotation) => {
+                let mut sums = [0i32; MAX_ROTATED];
+                let sums = &mut sums[..rotated];
+                rotate(rotation, head, sums);
+                for (position, sum) in sums.iter().enumerate() {
+                    put(position, round(*sum));
+                }
             }
         }
-        Some(rotation) => {
-            let mut sums = [0i32; MAX_ROTATED];
-            let sums = &mut sums[..rotated];
-            rotate(rotation, head, sums);
-            for (position, sum) in sums.iter().enumerate() {
-                put(position, round(*sum));
-            }
+        for (position, &value) in values.iter().enumerate().skip(rotated) {
+            put(position, value);
         }
+        inverse_cosine::<N>(shape, &spectrum, rows, out);
     }
-    for (position, &value) in values.iter().enumerate().skip(rotated) {
-        put(position, value);
-    }
-    inverse_cosine::<N>(shape, &spectrum, rows, out);
 }
 
 /// Adds up the atoms of the non-zero coefficients.

@@ -162,49 +162,45 @@ impl<const W: usize, const N: usize> NullaryFnOnce for Transform<'_, W, N> {
 
     #[inline(always)]
     fn call(self) -> Vec<f32> {
-        transform_body::<W, N>(self.down, self.across, self.patch, self.scale, self.scan)
-    }
-}
-
-#[inline(always)]
-fn transform_body<const W: usize, const N: usize>(
-    down: &[f32],
-    across: &[f32],
-    patch: Difference<'_>,
-    scale: f32,
-    scan: &[u16],
-) -> Vec<f32> {
-    let h = patch.prediction.len() / W;
-    let mut residual = [0f32; N];
-    let mut half = [0f32; N];
-    let rows = patch
-        .original
-        .chunks(patch.stride)
-        .zip(patch.prediction.chunks_exact(W));
-    for (to, (original, prediction)) in residual.chunks_exact_mut(W).zip(rows) {
-        for ((to, original), prediction) in to.iter_mut().zip(original).zip(prediction) {
-            *to = (original - *prediction as f32) * scale;
+        let Self {
+            down,
+            across,
+            patch,
+            scale,
+            scan,
+        } = self;
+        let h = patch.prediction.len() / W;
+        let mut residual = [0f32; N];
+        let mut half = [0f32; N];
+        let rows = patch
+            .original
+            .chunks(patch.stride)
+            .zip(patch.prediction.chunks_exact(W));
+        for (to, (original, prediction)) in residual.chunks_exact_mut(W).zip(rows) {
+            for ((to, original), prediction) in to.iter_mut().zip(original).zip(prediction) {
+                *to = (original - *prediction as f32) * scale;
+            }
         }
-    }
-    for (v, row) in half.chunks_exact_mut(W).enumerate().take(h) {
-        let mut sums = [0f32; W];
-        for (factor, row) in down[v * h..(v + 1) * h]
-            .iter()
-            .zip(residual.chunks_exact(W))
-        {
-            axpy(&mut sums, *factor, row);
+        for (v, row) in half.chunks_exact_mut(W).enumerate().take(h) {
+            let mut sums = [0f32; W];
+            for (factor, row) in down[v * h..(v + 1) * h]
+                .iter()
+                .zip(residual.chunks_exact(W))
+            {
+                axpy(&mut sums, *factor, row);
+            }
+            row.copy_from_slice(&sums);
         }
-        row.copy_from_slice(&sums);
-    }
-    let full = &mut residual;
-    for (to, from) in full.chunks_exact_mut(W).zip(half.chunks_exact(W)).take(h) {
-        let mut sums = [0f32; W];
-        for (factor, row) in from.iter().zip(across.chunks_exact(W)) {
-            axpy(&mut sums, *factor, row);
+        let full = &mut residual;
+        for (to, from) in full.chunks_exact_mut(W).zip(half.chunks_exact(W)).take(h) {
+            let mut sums = [0f32; W];
+            for (factor, row) in from.iter().zip(across.chunks_exact(W)) {
+                axpy(&mut sums, *factor, row);
+            }
+            to.copy_from_slice(&sums);
         }
-        to.copy_from_slice(&sums);
+        scan.iter().map(|&raster| full[raster as usize]).collect()
     }
-    scan.iter().map(|&raster| full[raster as usize]).collect()
 }
 
 #[inline(always)]
