@@ -44,6 +44,17 @@ pub(crate) fn check_output(path: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
+/// Prints a report to standard output. A reader that has seen enough and closed the pipe is no error.
+pub(crate) fn print_report(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes `bytes` to `path`, or to standard output for `-`.
 ///
 /// A file is written under a temporary name in the same folder, flushed to disk and then renamed,

@@ -1,6 +1,7 @@
 //! `tessera compare`: all metrics between two pictures, and an error map.
 
 use crate::exit::Usage;
+use crate::files::print_report;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -36,12 +37,9 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     }
     let original = read(&args.original)?;
     let distorted = read(&args.distorted)?;
-    print!("{}", metric_lines(&all_metrics(&original, &distorted)?));
-    println!(
-        "{:16} {}",
-        "max difference",
-        largest_difference(&original, &distorted)
-    );
+    let metrics = metric_lines(&all_metrics(&original, &distorted)?);
+    let largest = largest_difference(&original, &distorted);
+    print_report(&format!("{metrics}{:16} {largest}\n", "max difference"))?;
     if let Some(path) = &args.map {
         let map = error_map(&original, &distorted, args.gain)?;
         map.write(path)

@@ -1,7 +1,7 @@
 //! `tessera paper`: the experiments of the BatchSVD paper, its figures beside ours.
 
 use crate::exit::Usage;
-use crate::files::{check_output, write_output};
+use crate::files::{check_output, print_report, write_output};
 use crate::progress::StepBar;
 use crate::threads::with_threads;
 use anyhow::{Context, Result, bail};
@@ -153,6 +153,6 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     })?;
     bar.finish();
     args.write(&report)?;
-    print!("{}", report.to_terminal());
+    print_report(&report.to_terminal())?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `tessera rd`: rate-distortion curves, BD-rates and a report.
 
 use crate::exit::{Incomplete, Usage};
+use crate::files::print_report;
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -99,13 +100,13 @@ pub struct RdArgs {
 pub fn run(args: &RdArgs) -> Result<()> {
     let (registry, added) = registry(args)?;
     if args.list_codecs {
-        print!("{}", codec_list(&registry));
+        print_report(&codec_list(&registry))?;
         return Ok(());
     }
     let progress = Progress::new();
     let outcome = execute(&request(args, &added)?, &registry, &progress)?;
     progress.bar.finish_and_clear();
-    print!("{}", result_text(&outcome));
+    print_report(&result_text(&outcome))?;
     match outcome.report.skipped.len() {
         0 => Ok(()),
         count => {
