@@ -25,6 +25,8 @@ mod picture;
 mod pixels;
 mod quality;
 pub mod simd;
+#[doc(hidden)]
+pub mod stages;
 mod threads;
 pub mod tile;
 mod tile_grid;

@@ -7,7 +7,7 @@
 mod bytes;
 mod check;
 mod header;
-mod metadata;
+pub(crate) mod metadata;
 mod tiles;
 mod work;
 
