@@ -78,7 +78,7 @@ pub fn container(data: &[u8]) {
     );
     for index in 0..container.grid().count() {
         if let Ok(payload) = container.tile(index) {
-            assert!(payload.colour.len() <= container.tile_len(index));
+            assert!(payload.colour().len() <= container.tile_len(index));
         }
     }
 }

@@ -43,7 +43,7 @@ fn write_parts(
                 header.chroma_offset as u8,
                 colours / 2,
             ];
-            seed.extend(payload.colour);
+            seed.extend(payload.colour());
             write(corpus, "tile", &format!("{name}-{index}"), &seed)?;
         }
     }

@@ -14,6 +14,9 @@ pub enum Error {
     /// The file is not what it claims to be.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// The picture to encode cannot be read.
+    #[error(transparent)]
+    Input(Box<dyn std::error::Error + Send + Sync>),
     /// The caller asked for something impossible.
     #[error("{0}")]
     Parameter(String),
@@ -59,7 +62,7 @@ pub enum FormatError {
     },
     /// One tile is damaged; the others may be intact.
     #[error(
-        "tile {index} ({rect}) cannot be decoded: {source}; a partial decode (--partial) still \
+        "tile {index} ({rect}) cannot be decoded: {cause}; a partial decode (--partial) still \
          gives the intact tiles"
     )]
     Tile {
@@ -67,8 +70,8 @@ pub enum FormatError {
         index: usize,
         /// The pixels it covers.
         rect: Rect,
-        /// What is wrong inside.
-        source: Box<FormatError>,
+        /// What is wrong inside; part of the message, so not reported as a source again.
+        cause: Box<FormatError>,
     },
 }
 
@@ -110,8 +113,8 @@ pub enum DictionaryError {
         given: DictId,
     },
     /// The dictionary file itself is damaged.
-    #[error("the dictionary cannot be read ({0}); get a fresh copy of the dictionary file")]
-    Corrupt(#[source] tessera_dict::Error),
+    #[error("{0}")]
+    Corrupt(tessera_dict::Error),
     /// The dictionary file is from a newer program.
     #[error("the dictionary has format version {0}, newer than this program; update tessera")]
     UnsupportedVersion(u8),

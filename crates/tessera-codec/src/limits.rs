@@ -65,13 +65,18 @@ pub(crate) fn check(resource: &'static str, needed: u64, allowed: u64) -> Result
 /// `vec![fill; len]` that reports a lack of memory instead of aborting.
 pub(crate) fn try_filled<T: Clone>(len: usize, fill: T) -> Result<Vec<T>, LimitError> {
     let mut vec = Vec::new();
-    vec.try_reserve_exact(len).map_err(|_| LimitError {
-        resource: "bytes of memory (more than this machine has)",
-        needed: (len as u64).saturating_mul(size_of::<T>() as u64),
-        allowed: 0,
-    })?;
+    try_reserve(&mut vec, len)?;
     vec.resize(len, fill);
     Ok(vec)
+}
+
+/// Makes room for `more` elements, or reports a lack of memory instead of aborting.
+pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), LimitError> {
+    vec.try_reserve_exact(more).map_err(|_| LimitError {
+        resource: "bytes of memory (more than this machine has)",
+        needed: (more as u64).saturating_mul(size_of::<T>() as u64),
+        allowed: 0,
+    })
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub fn header(file: &[u8]) -> Result<(Header, usize), FormatError> {
 /// # Errors
 /// If a chunk is cut off, cannot be unpacked or exceeds `limits`.
 pub fn metadata(section: &[u8], limits: &Limits) -> Result<Metadata> {
-    crate::container::metadata::read(section, limits, Integrity::Ignored)
+    crate::container::metadata::read(section, 0, limits, Integrity::Ignored)
 }
 
 /// Decodes one bit per probability (of a one, in 1/2^16, never 0) and stops where the data ends.

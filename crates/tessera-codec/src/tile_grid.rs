@@ -86,6 +86,36 @@ impl TileGrid {
         self.height.div_ceil(self.side)
     }
 
+    /// Pixels on a side of a whole tile.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn side(&self) -> u32 {
+        self.side
+    }
+
+    /// Cuts a part of the picture along the borders of rows of tiles, from top to bottom, so that
+    /// no tile belongs to two bands; each band takes `tile_rows` of them.
+    pub(crate) fn bands(&self, part: Rect, tile_rows: u32) -> impl Iterator<Item = Rect> + use<> {
+        let unit = u64::from(self.side) * u64::from(tile_rows.max(1));
+        let mut y = u64::from(part.y);
+        std::iter::from_fn(move || {
+            let bottom = ((y / unit + 1) * unit).min(part.bottom());
+            let band = Rect {
+                y: y as u32,
+                height: bottom.checked_sub(y).filter(|&height| height > 0)? as u32,
+                ..part
+            };
+            y = bottom;
+            Some(band)
+        })
+    }
+
+    /// Rows of tiles that are worth working on together: enough for all threads to have a tile
+    /// while others are finished.
+    pub(crate) fn rows_for(&self, threads: usize) -> u32 {
+        let tiles = (2 * threads).max(1) as u32;
+        tiles.div_ceil(self.columns()).min(self.rows())
+    }
+
     /// Number of tiles: at most 1024 x 1024, at least one.
     pub fn count(&self) -> usize {
         self.columns() as usize * self.rows() as usize
@@ -128,6 +158,25 @@ mod tests {
             assert_eq!(covered, u64::from(width) * u64::from(height));
             assert!(grid.largest() <= 64 * 64);
         }
+    }
+
+    #[test]
+    fn bands_end_at_tile_borders() {
+        let grid = TileGrid::new(200, 300, 6);
+        let part = Rect {
+            x: 5,
+            y: 100,
+            width: 7,
+            height: 190,
+        };
+        let heights = |tile_rows| -> Vec<(u32, u32)> {
+            let bands = grid.bands(part, tile_rows);
+            bands.map(|band| (band.y, band.height)).collect()
+        };
+        assert_eq!(heights(1), [(100, 28), (128, 64), (192, 64), (256, 34)]);
+        assert_eq!(heights(2), [(100, 28), (128, 128), (256, 34)]);
+        assert_eq!(heights(9), [(100, 190)]);
+        assert_eq!((grid.rows_for(2), grid.rows_for(9)), (1, 5));
     }
 
     #[test]
