@@ -19,7 +19,7 @@ turn() {
     output=$(mktemp)
     # Address space is bounded, so that an absurd allocation is a finding too.
     used=$({ ulimit -v 2000000; time "$binaries/$target" "fuzz/corpus/$target" -artifact_prefix="fuzz/artifacts/$target/" \
-        -max_total_time="$seconds" -max_len=8192 -timeout=20 -rss_limit_mb=1024 \
+        -max_total_time="$seconds" -max_len=8192 -timeout=120 -report_slow_units=600 -rss_limit_mb=1024 \
         -print_final_stats=1 >"$output" 2>&1 || true; } 2>&1 | awk '{ printf "%.0f", $1 + $2 }')
     executions=$(awk '/number_of_executed_units/ { print $2 }' "$output")
     findings=$(find "fuzz/artifacts/$target" -type f | wc -l)

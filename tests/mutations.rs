@@ -59,12 +59,12 @@ fn small_streams() -> Vec<(String, Vec<u8>)> {
 
 /// Inputs per stream of each kind of random damage.
 const ROUNDS: [(Kind, usize); 6] = [
-    (Kind::HeaderBits, 2000),
-    (Kind::Bytes, 600),
-    (Kind::Ends, 200),
-    (Kind::Pieces, 500),
-    (Kind::Parts, 800),
-    (Kind::Payloads, 300),
+    (Kind::HeaderBits, 3200),
+    (Kind::Bytes, 300),
+    (Kind::Ends, 150),
+    (Kind::Pieces, 300),
+    (Kind::Parts, 500),
+    (Kind::Payloads, 200),
 ];
 
 /// What is done to a stream.
