@@ -63,10 +63,12 @@ pub(super) fn read_tile<R: TileReader>(
         reader,
         leaf: Leaf::default(),
     };
+    decoder.state.code_references_in_use(decoder.reader, false);
     for block in superblocks(config) {
         for &kind in config.layout.kinds() {
             decoder.block(kind, block);
         }
+        decoder.state.finish_superblock();
         if decoder.reader.exhausted() {
             return Err(Exhausted);
         }
