@@ -67,6 +67,18 @@ pub struct BasisTotals {
 }
 
 impl Element {
+    /// How many predictions a decision of this kind mixes.
+    #[inline(always)]
+    pub const fn inputs(self) -> usize {
+        match self {
+            Self::Significance | Self::Magnitude => 8,
+            Self::Last => 5,
+            Self::Coded | Self::Partition => 4,
+            Self::Mode | Self::ModeTree | Self::Basis | Self::ChromaMode => 3,
+            Self::Filter => 2,
+        }
+    }
+
     /// The table sizes of this element for a plane kind whose bases have these totals.
     pub fn layout(self, totals: BasisTotals) -> ElementLayout {
         let BasisTotals { bases, positions } = totals;
@@ -91,6 +103,7 @@ impl Element {
             Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
             Self::Filter => (vec![9, 1], [1, 1]),
         };
+        debug_assert_eq!(inputs.len(), self.inputs());
         ElementLayout { inputs, selectors }
     }
 }
