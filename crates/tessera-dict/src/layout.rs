@@ -86,6 +86,18 @@ pub struct BasisTotals {
 }
 
 impl Element {
+    /// How many predictions a decision of this kind mixes.
+    #[inline(always)]
+    pub const fn inputs(self) -> usize {
+        match self {
+            Self::Significance | Self::Magnitude => 8,
+            Self::Last => 5,
+            Self::Coded | Self::Partition => 4,
+            Self::Mode | Self::ModeTree | Self::Basis | Self::ChromaMode => 3,
+            Self::Filter => 2,
+        }
+    }
+
     /// The table sizes of this element for a plane kind whose bases have these totals.
     pub fn layout(self, totals: BasisTotals) -> ElementLayout {
         let BasisTotals { bases, positions } = totals;
@@ -115,6 +127,7 @@ impl Element {
             Self::Correction => (vec![32, 32, 32], [2, 1]),
             Self::ChromaReference => (vec![16, 8, 4], [1, 1]),
         };
+        debug_assert_eq!(inputs.len(), self.inputs());
         ElementLayout { inputs, selectors }
     }
 }

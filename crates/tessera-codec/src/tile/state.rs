@@ -11,7 +11,9 @@ use super::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, R
 use super::syntax::{self, FROM_LUMA, ModeContexts};
 use super::transform::synthesise;
 use super::{PlaneLayout, TileConfig};
-use tessera_dict::{BasisSet, Dictionary, FilterSet};
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
+use tessera_dict::{Basis, BasisSet, Dictionary, FilterSet};
 use tessera_patch::{Plane, Shape};
 
 /// Where a patch lies and which component it belongs to.
@@ -450,26 +452,15 @@ impl<'a> TileState<'a> {
         sister_coded: bool,
         patch: &mut Coefficients,
     ) {
-        let mut context =
-            self.patch_context(site, fold, border, sister_coded && site.component == 1, 0);
-        let neighbours = self.coded_neighbours(site);
-        if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
-            patch.clear();
-            return;
-        }
         let shape = fold.apply(site.shape);
-        let group = self.bases(site.kind).group(shape, fold.class);
-        patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
-        context.choice = patch.choice;
-        context.basis = &group[patch.choice as usize];
-        let last = syntax::code_last(
+        vectorised(CodePatch {
             coder,
-            &context,
-            shape.coded(),
-            patch.levels.len().saturating_sub(1),
-        );
-        patch.levels.resize(last + 1, 0);
-        syntax::code_levels(coder, &context, &mut patch.levels);
+            context: self.patch_context(site, fold, border, sister_coded && site.component == 1, 0),
+            neighbours: self.coded_neighbours(site),
+            group: self.bases(site.kind).group(shape, fold.class),
+            limit: shape.coded(),
+            patch,
+        });
     }
 
     /// Adds the patch that the levels stand for to `samples`.
@@ -501,5 +492,44 @@ impl<'a> TileState<'a> {
                 samples[y * w + x] += residual[at];
             }
         }
+    }
+}
+
+/// Codes the coefficients of one patch.
+struct CodePatch<'a, 'd, C> {
+    coder: &'a mut C,
+    /// Contexts with the first basis of the group.
+    context: PatchContext<'d>,
+    neighbours: [u32; 2],
+    group: &'d [Basis],
+    /// Number of positions that can carry a level.
+    limit: usize,
+    patch: &'a mut Coefficients,
+}
+
+impl<C: BinaryCoder> NullaryFnOnce for CodePatch<'_, '_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self {
+            coder,
+            mut context,
+            neighbours,
+            group,
+            limit,
+            patch,
+        } = self;
+        if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
+            patch.clear();
+            return;
+        }
+        patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
+        context.choice = patch.choice;
+        context.basis = &group[patch.choice as usize];
+        let last = patch.levels.len().saturating_sub(1);
+        let last = syntax::code_last(coder, &context, limit, last);
+        patch.levels.resize(last + 1, 0);
+        syntax::code_levels(coder, &context, &mut patch.levels);
     }
 }

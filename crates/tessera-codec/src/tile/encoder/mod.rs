@@ -138,7 +138,7 @@ impl<'a> Encoder<'a> {
             lambda: effort.lambda,
             effort,
             writer: Writer {
-                models: ModelPair::new(dictionary),
+                models: ModelPair::new(dictionary, config.layout),
                 range: RangeEncoder::new(),
             },
             state,

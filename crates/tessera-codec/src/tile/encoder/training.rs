@@ -1,10 +1,10 @@
 //! Hooks for learning a dictionary from the encoder's own closed loop.
 
 use super::{Effort, Encoder};
-use crate::tile::TileConfig;
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
 use crate::tile::state::{Fold, Leaf, Site};
+use crate::tile::{PlaneLayout, TileConfig};
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
 
@@ -42,7 +42,7 @@ pub struct CarriedModels(ModelPair);
 impl CarriedModels {
     /// Starts from the priors of `dictionary`.
     pub fn new(dictionary: &Dictionary) -> Self {
-        Self(ModelPair::new(dictionary))
+        Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444))
     }
 
     /// What was learned, as priors of luma and chroma.
