@@ -103,6 +103,8 @@ pub fn dictionary(data: &[u8]) {
         layout: PlaneLayout::Ycbcr444,
         quantiser: data.len() as u8 & 0x7F,
         chroma_offset: 0,
+        alpha: false,
+        origin: (0, 0),
     };
     let payload = &data[data.len().saturating_sub(64)..];
     let planes = decode_tile(payload, &config, &dictionary);
@@ -150,6 +152,8 @@ pub fn tile(data: &[u8]) {
         },
         quantiser: quantiser & 0x7F,
         chroma_offset: offset as i8,
+        alpha: layout & 2 != 0,
+        origin: (0, 0),
     };
     if let Ok(planes) = decode_tile(payload, &config, Dictionary::builtin()) {
         assert_eq!(planes.len(), config.layout.planes());

@@ -24,6 +24,7 @@ mod metadata;
 mod picture;
 mod pixels;
 mod quality;
+mod references;
 mod rows;
 pub mod simd;
 #[doc(hidden)]

@@ -290,6 +290,8 @@ impl Training<'_> {
             },
             quantiser: quantisers[(index + 2 * pass) % quantisers.len()],
             chroma_offset: tessera_codec::CHROMA_OFFSET,
+            origin: (rect.x, rect.y),
+            alpha: false,
         };
         Ok((planes, config))
     }

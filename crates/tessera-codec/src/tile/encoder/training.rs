@@ -1,11 +1,10 @@
 //! Hooks for learning a dictionary from the encoder's own closed loop.
 
 use super::{Effort, Encoder};
-use crate::tile::TileConfig;
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
-use crate::tile::predict::Predictor;
 use crate::tile::state::{Fold, Leaf, Site};
+use crate::tile::{PlaneLayout, TileConfig};
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
 
@@ -43,7 +42,7 @@ pub struct CarriedModels(ModelPair);
 impl CarriedModels {
     /// Starts from the priors of `dictionary`.
     pub fn new(dictionary: &Dictionary) -> Self {
-        Self(ModelPair::new(dictionary))
+        Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444))
     }
 
     /// What was learned, as priors of luma and chroma.
@@ -127,13 +126,8 @@ impl Encoder<'_> {
                 y,
                 shape,
             };
-            let predictor = Predictor::new(canvas.border(component, x, y, shape), shape);
-            let mut prediction = vec![0; shape.area()];
-            self.state
-                .predict(&site, &predictor, mode, luma_mode, &mut prediction);
-            let context = self
-                .state
-                .patch_context(&site, fold, &predictor.raw, false, 0);
+            let (prediction, border) = self.state.prediction(&site, leaf, luma_mode);
+            let context = self.state.patch_context(&site, fold, &border, false, 0);
             let patch = &leaf.patches[component];
             let folded = fold.apply(shape);
             let spectrum = self.spectrum(&site, fold, &prediction);
