@@ -31,7 +31,10 @@ pub const CODES: &[(u8, &str)] = &[
         DICTIONARY,
         "the dictionary is missing, the wrong one, damaged or too new",
     ),
-    (LIMITS, "the file asks for more than the limits allow"),
+    (
+        LIMITS,
+        "the file asks for more than the limits or the memory allow",
+    ),
     (
         INCOMPLETE,
         "incomplete: some tiles, or some files of many, could not be processed",
@@ -125,7 +128,7 @@ fn code_of_codec(error: &Error) -> u8 {
         Error::Input(cause) => cause.downcast_ref().map_or(DAMAGED, code_of_read),
         Error::Format(_) => DAMAGED,
         Error::Dictionary(_) => DICTIONARY,
-        Error::Limits(_) => LIMITS,
+        Error::Limits(_) | Error::Memory(_) => LIMITS,
         _ => FAILURE,
     }
 }

@@ -350,6 +350,7 @@ fn decode_samples(
     let payload = container.tile(index)?;
     let config = tile_config(header, rect);
     check_work(header, &config, &payload)?;
+    limits::probe(rect.area() * header.format.channels() as u64 * WORKING_BYTES_PER_SAMPLE)?;
     let decode_planes = |data: &[u8], config: &TileConfig| {
         decode_tile(data, config, dictionary).map_err(|Exhausted| exhausted(container, index))
     };

@@ -4,6 +4,7 @@ use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
@@ -199,6 +200,9 @@ impl Encoder {
     }
 }
 
+/// Memory a tile takes while it is encoded, per sample.
+const BYTES_PER_SAMPLE: u64 = 16;
+
 /// One pass over a picture with everything decided.
 struct Job<'a> {
     info: PictureInfo,
@@ -281,6 +285,7 @@ impl<'a> Job<'a> {
             y: rect.y - y,
             ..rect
         };
+        limits::probe(rect.area() * self.info.format().channels() as u64 * BYTES_PER_SAMPLE)?;
         let mut source = pixels::read_tile(band, inside)?;
         if !self.format.alpha {
             source.alpha = None;

@@ -26,6 +26,9 @@ pub enum Error {
     /// The file asks for more than the receiver allows.
     #[error(transparent)]
     Limits(#[from] LimitError),
+    /// The machine has not enough memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
 }
 
 /// A file that cannot be decoded, and where it went wrong.
@@ -153,6 +156,17 @@ pub struct LimitError {
     pub needed: u64,
     /// How much it may have.
     pub allowed: u64,
+}
+
+/// An allocation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "{needed} bytes of memory are needed and cannot be had; use fewer threads (--threads) or a \
+     machine with more memory"
+)]
+pub struct MemoryError {
+    /// Bytes that were asked for.
+    pub needed: u64,
 }
 
 /// Shorthand of this crate.

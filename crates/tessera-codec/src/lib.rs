@@ -42,7 +42,7 @@ mod search;
 
 pub use container::{Integrity, Source, StoredFile};
 pub use decode::{Band, Decoder, Partial, decode};
-pub use error::{DictionaryError, Error, FormatError, LimitError, Result};
+pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, Result};
 pub use limits::Limits;
 pub use metadata::{Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
