@@ -140,9 +140,19 @@ impl TileGrid {
     }
 
     /// The tiles that hold at least one pixel of `region`, in raster order.
-    pub fn touching(&self, region: Rect) -> impl Iterator<Item = usize> {
-        let grid = *self;
-        (0..self.count()).filter(move |&index| grid.rect(index).intersection(&region).is_some())
+    pub fn touching(&self, region: Rect) -> impl Iterator<Item = usize> + use<> {
+        let side = u64::from(self.side);
+        let span = |start: u32, end: u64, count: u32| {
+            let last = end.div_ceil(side).min(u64::from(count));
+            start / self.side..last as u32
+        };
+        let columns = span(region.x, region.right(), self.columns());
+        let rows = span(region.y, region.bottom(), self.rows());
+        let per_row = self.columns() as usize;
+        rows.flat_map(move |row| {
+            let start = row as usize * per_row;
+            columns.clone().map(move |column| start + column as usize)
+        })
     }
 }
 
@@ -189,5 +199,18 @@ mod tests {
             height: 64,
         };
         assert_eq!(grid.touching(region).collect::<Vec<_>>(), [4, 5]);
+        for (x, y, width, height) in [(0, 0, 200, 200), (64, 0, 64, 65), (199, 199, 1, 1)] {
+            let region = Rect {
+                x,
+                y,
+                width,
+                height,
+            };
+            let shares = |&index: &usize| grid.rect(index).intersection(&region).is_some();
+            let expected: Vec<usize> = (0..grid.count()).filter(shares).collect();
+            assert_eq!(grid.touching(region).collect::<Vec<_>>(), expected);
+        }
+        let beyond = Rect { x: 500, ..region };
+        assert_eq!(grid.touching(beyond).count(), 0);
     }
 }
