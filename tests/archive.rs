@@ -178,7 +178,7 @@ fn unreadable_files_and_folders_are_listed() {
     std::os::unix::fs::symlink("nowhere.png", input.join("dangling.png")).unwrap();
     let close = |name: &str| {
         let path = input.join(name);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
         path
     };
     let (secret, closed) = (close("secret.png"), close("closed"));
