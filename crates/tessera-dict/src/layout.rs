@@ -92,9 +92,10 @@ impl Element {
         match self {
             Self::Significance | Self::Magnitude => 8,
             Self::Last => 5,
-            Self::Coded | Self::Partition => 4,
+            Self::Coded | Self::Partition | Self::Reference => 4,
             Self::Mode | Self::ModeTree | Self::Basis | Self::ChromaMode => 3,
-            Self::Filter => 2,
+            Self::Candidate | Self::Correction | Self::ChromaReference => 3,
+            Self::Filter | Self::Shift => 2,
         }
     }
 
