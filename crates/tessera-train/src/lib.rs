@@ -6,6 +6,7 @@ pub mod gallery;
 mod harvest;
 mod magnitude;
 mod pipeline;
+pub mod references;
 mod union;
 
 pub use gallery::Gallery;

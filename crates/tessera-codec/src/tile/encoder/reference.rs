@@ -72,10 +72,19 @@ impl Encoder<'_> {
 
     /// Rough cost of a block predicted from the reference that fits it best.
     pub(super) fn look_at_references(&self, site: &Site) -> f32 {
-        let Some(references) = &self.state.references else {
-            return f32::INFINITY;
-        };
-        let shifts = self.matches.shifts(site);
+        match &self.state.references {
+            Some(references) => self.look_at_shifts(references, site, self.matches.shifts(site)),
+            None => f32::INFINITY,
+        }
+    }
+
+    /// Rough cost of a block predicted by the best of some shifts, its mean set right.
+    pub(super) fn look_at_shifts(
+        &self,
+        references: &References<'_>,
+        site: &Site,
+        shifts: impl Iterator<Item = Shift>,
+    ) -> f32 {
         let best = shifts.min_by_key(|&shift| self.departure(references, site, shift));
         let Some(shift) = best else {
             return f32::INFINITY;
@@ -235,7 +244,7 @@ impl Encoder<'_> {
     }
 }
 
-fn luma_site(x: usize, y: usize, shape: Shape) -> Site {
+pub(super) fn luma_site(x: usize, y: usize, shape: Shape) -> Site {
     Site {
         kind: PlaneKind::Luma,
         component: 0,

@@ -101,7 +101,7 @@ impl Encoder<'_> {
         self.rough = map;
     }
 
-    fn look(&self, block: Block) -> Look {
+    pub(super) fn look(&self, block: Block) -> Look {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = Site {
             kind: PlaneKind::Luma,
