@@ -12,7 +12,7 @@ pub struct PriorCell {
 }
 
 /// Largest starting confidence; more would keep a picture from moving the cell.
-pub const MAX_COUNT: u8 = 60;
+pub const MAX_COUNT: u8 = 250;
 
 /// Starting state of all cells and weights of one plane kind.
 #[derive(Clone, Debug, PartialEq, Eq)]

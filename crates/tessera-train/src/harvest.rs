@@ -28,10 +28,17 @@ pub(crate) struct Sample {
     pub(crate) activity: f32,
     /// Gradient of the border, in steps.
     pub(crate) gradient: f32,
+    /// Number of the picture it was taken from.
+    pub(crate) picture: u32,
     spectrum: Box<[i16]>,
 }
 
 impl Sample {
+    /// Number of coefficients.
+    pub(crate) fn dimension(&self) -> usize {
+        self.spectrum.len()
+    }
+
     /// Leading coefficients of the spectrum, in steps.
     pub(crate) fn spectrum(&self) -> impl Iterator<Item = f32> {
         self.spectrum.iter().map(|&v| f32::from(v) / STORED_SCALE)
@@ -44,6 +51,7 @@ pub(crate) struct Harvest {
     groups: BTreeMap<GroupKey, Reservoir>,
     /// Sum of (level - coefficient) and count, by plane kind and magnitude 1, 2, 3 and more.
     offsets: [[(f64, u64); 3]; 2],
+    picture: u32,
     random: Pcg64Mcg,
 }
 
@@ -62,11 +70,12 @@ fn capacity(rotated: usize) -> u64 {
 }
 
 impl Harvest {
-    /// An empty harvest whose sampling follows `seed`.
-    pub(crate) fn new(seed: u64) -> Self {
+    /// An empty harvest of one picture, whose sampling follows `seed`.
+    pub(crate) fn new(picture: usize, seed: u64) -> Self {
         Self {
             groups: BTreeMap::new(),
             offsets: [[(0.0, 0); 3]; 2],
+            picture: picture as u32,
             random: Pcg64Mcg::new(u128::from(seed) << 1 | 1),
         }
     }
@@ -78,12 +87,16 @@ impl Harvest {
             .map(|(key, group)| (*key, group.samples.as_slice()))
     }
 
-    /// How far below their levels coefficients lie on average, in 1/256 step, by plane kind and magnitude.
-    pub(crate) fn shrinkage(&self) -> [[u8; 3]; 2] {
-        let mean = |(sum, count): (f64, u64)| {
-            (256.0 * sum / count.max(1) as f64).round().clamp(0.0, 64.0) as u8
+    /// How far below their levels coefficients lie on average, in 1/256 step, by plane kind and magnitude;
+    /// `start` counts for `pull` observations.
+    pub(crate) fn shrinkage(&self, start: [[u8; 3]; 2], pull: u64) -> [[u8; 3]; 2] {
+        let mean = |kind: usize, magnitude: usize| {
+            let (sum, count) = self.offsets[kind][magnitude];
+            let held = pull as f64 * f64::from(start[kind][magnitude]);
+            let mean = (256.0 * sum + held) / (count + pull).max(1) as f64;
+            mean.round().clamp(0.0, 64.0) as u8
         };
-        self.offsets.map(|kind| kind.map(mean))
+        [0, 1].map(|kind| [0, 1, 2].map(|magnitude| mean(kind, magnitude)))
     }
 
     /// Adds what another harvest collected.
@@ -139,6 +152,7 @@ impl PatchObserver for Harvest {
         let sample = Sample {
             activity: record.activity,
             gradient: record.gradient,
+            picture: self.picture,
             spectrum: head.iter().map(store).collect(),
         };
         let key = GroupKey {

@@ -7,12 +7,12 @@
 //! 4. Once more with the filter in place.
 
 use crate::bases::learn_bases;
-use crate::filter::solve_filter;
+use crate::filter::{BandStatistics, solve_filter};
 use crate::gallery::Gallery;
 use crate::harvest::Harvest;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{
-    CarriedModels, FilterStatistics, encode_for_training,
+    CarriedModels, encode_for_training,
 };
 use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
 use tessera_codec::{Picture, Rect};
@@ -141,18 +141,16 @@ struct Training<'a> {
     dictionary: Dictionary,
 }
 
-/// Filter observations by range of steps and plane kind.
-type BandStatistics = Vec<[FilterStatistics; 2]>;
-
 impl Training<'_> {
     fn harvest(&self, observer: &mut dyn TrainObserver) -> Result<Harvest, TrainError> {
         let jobs = self.jobs(self.params.harvest_passes);
-        let mut all = Harvest::new(self.params.seed);
+        let mut all = Harvest::new(0, self.params.seed);
         for (batch, chunk) in jobs.chunks(BATCH).enumerate() {
             observer.progress(Stage::Harvest, batch * BATCH, jobs.len());
             let harvests = chunk.par_iter().map(|&(index, pass)| {
                 let (planes, config) = self.part(index, pass, self.params.harvest_crop)?;
-                let mut own = Harvest::new(self.params.seed ^ ((index as u64) << 8 | pass as u64));
+                let seed = self.params.seed ^ ((index as u64) << 8 | pass as u64);
+                let mut own = Harvest::new(index, seed);
                 let mut models = CarriedModels::new(&self.dictionary);
                 encode_for_training(
                     &planes,
@@ -176,7 +174,7 @@ impl Training<'_> {
         self.dictionary.luma_prior = Prior::untrained(luma.totals());
         self.dictionary.chroma_prior = Prior::untrained(chroma.totals());
         (self.dictionary.luma, self.dictionary.chroma) = (luma, chroma);
-        self.dictionary.shrinkage = harvest.shrinkage();
+        self.dictionary.shrinkage = harvest.shrinkage(self.dictionary.shrinkage, 0);
         Ok(())
     }
 

@@ -1,11 +1,16 @@
 //! Hooks for learning a dictionary from the encoder's own closed loop.
 
+mod decisions;
+
 use super::{Effort, Encoder};
 use crate::tile::TileConfig;
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
+use crate::tile::mix::Models;
 use crate::tile::predict::Predictor;
 use crate::tile::state::{Fold, Leaf, Site};
+pub use decisions::{CellCount, Decisions};
+use tessera_dict::layout::BasisTotals;
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
 
@@ -46,6 +51,13 @@ impl CarriedModels {
         Self(ModelPair::new(dictionary))
     }
 
+    /// Starts from the given priors of luma and chroma.
+    pub fn from_priors(priors: &[Prior; 2], totals: [BasisTotals; 2]) -> Self {
+        Self(ModelPair(
+            [0, 1].map(|kind| Models::new(&priors[kind], totals[kind])),
+        ))
+    }
+
     /// What was learned, as priors of luma and chroma.
     pub fn priors(&self) -> [Prior; 2] {
         [0, 1].map(|kind| self.0.0[kind].to_prior())
@@ -71,7 +83,8 @@ pub fn encode_for_training(
     }
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
     TrainingTile {
-        bytes: encoder.writer.range.finish().len(),
+        bytes: encoder.writer.range.finish(),
+        planes: encoder.state.into_planes(config),
         filters,
     }
 }
@@ -79,8 +92,10 @@ pub fn encode_for_training(
 /// What training keeps of an encoded tile.
 #[derive(Debug)]
 pub struct TrainingTile {
-    /// Size of the bitstream.
-    pub bytes: usize,
+    /// The bitstream; it decodes only if the models started from the dictionary's priors.
+    pub bytes: Vec<u8>,
+    /// What a decoder sees.
+    pub planes: Vec<Plane>,
     /// Filter observations of luma and chroma.
     pub filters: [FilterStatistics; 2],
 }
