@@ -199,6 +199,8 @@ fn extreme_dictionaries_overflow_nothing() {
             layout: PlaneLayout::Ycbcr444,
             quantiser: [0, 60, 127][round % 3],
             chroma_offset: 0,
+            origin: (0, 0),
+            alpha: false,
         };
         if let Ok(planes) = decode_tile(&data, &config, &dictionary) {
             assert!(

@@ -5,6 +5,7 @@ use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::picture::{Colour, Picture, Samples};
 use crate::pixels::{self, TilePlanes};
+use crate::references;
 use crate::threads;
 use crate::tile::trace::{Trace, trace_tile};
 use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
@@ -233,7 +234,14 @@ impl Decoder {
         Ok(threads.min(tiles_that_fit) as usize)
     }
 
+    /// The dictionary a file names, with its references decoded.
     fn find_dictionary(&self, needed: DictId) -> Result<&Dictionary, DictionaryError> {
+        let dictionary = self.look_up(needed)?;
+        references::decoded(dictionary)?;
+        Ok(dictionary)
+    }
+
+    fn look_up(&self, needed: DictId) -> Result<&Dictionary, DictionaryError> {
         let builtin = Dictionary::builtin();
         if needed == builtin.id() {
             return Ok(builtin);
@@ -297,18 +305,24 @@ fn exhausted(container: &Container<'_>, index: usize) -> Error {
 }
 
 /// What the colour payload of a tile is decoded with.
-fn tile_config(header: &Header, rect: Rect) -> TileConfig {
+pub(crate) fn tile_config(header: &Header, rect: Rect) -> TileConfig {
     TileConfig {
         width: rect.width,
         height: rect.height,
         layout: layout(header.format.colour),
         quantiser: header.quantiser,
         chroma_offset: header.chroma_offset,
+        origin: (rect.x, rect.y),
+        alpha: false,
     }
 }
 
 /// Holds a tile to the work the header stated.
-fn check_work(header: &Header, config: &TileConfig, payload: &TilePayload<'_>) -> Result<()> {
+pub(crate) fn check_work(
+    header: &Header,
+    config: &TileConfig,
+    payload: &TilePayload<'_>,
+) -> Result<()> {
     let area = u64::from(config.width) * u64::from(config.height);
     let alpha = payload.alpha.map_or(0, |data| tile_work(area, data.len()));
     let colour = tile_work(area * config.layout.planes() as u64, payload.colour.len());
@@ -334,6 +348,7 @@ pub(crate) fn alpha_config(colour: &TileConfig, quantiser: u8) -> TileConfig {
         layout: PlaneLayout::Gray,
         quantiser,
         chroma_offset: 0,
+        alpha: true,
         ..*colour
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::quality::{CHROMA_OFFSET, Effort, MAX_QUANTISER, Quality, alpha_quantiser};
+use crate::references;
 use crate::search::{Pass, Target, search};
 use crate::threads;
 use crate::tile::{self, TileConfig, encode_tile};
@@ -134,11 +135,15 @@ impl Encoder {
     /// Encodes a picture and its metadata.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when a setting is out of range or the target cannot be reached.
+    /// [`Error::Parameter`] when a setting is out of range or the target cannot be reached,
+    /// [`Error::Dictionary`] when the dictionary's references are damaged.
     pub fn encode(&self, picture: &Picture) -> Result<Encoded> {
         if !TILE_LOG2_RANGE.contains(&self.tile_log2) {
             let message = "the tile side is 2^6 to 2^15 pixels".into();
             return Err(Error::Parameter(message));
+        }
+        if let Some(dictionary) = &self.dictionary {
+            references::decoded(dictionary)?;
         }
         let threads = threads::count(self.threads);
         threads::run(threads, || {
@@ -226,6 +231,8 @@ impl<'a> Job<'a> {
             layout: layout(self.format.colour),
             quantiser: self.quantiser,
             chroma_offset: self.chroma_offset(),
+            origin: (rect.x, rect.y),
+            alpha: false,
         };
         let encode_planes = |planes: &[Plane], config: &TileConfig| {
             let tile = encode_tile(

@@ -112,6 +112,17 @@ pub enum DictionaryError {
     /// The dictionary file itself is damaged.
     #[error("the dictionary cannot be read ({0}); get a fresh copy of the dictionary file")]
     Corrupt(#[source] tessera_dict::Error),
+    /// A reference picture inside the dictionary is no valid picture.
+    #[error(
+        "reference picture {index} of the dictionary cannot be used ({reason}); get a fresh copy of \
+         the dictionary file"
+    )]
+    Reference {
+        /// Which one, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The dictionary file is from a newer program.
     #[error("the dictionary has format version {0}, newer than this program; update tessera")]
     UnsupportedVersion(u8),

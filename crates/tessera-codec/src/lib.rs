@@ -24,6 +24,7 @@ mod metadata;
 mod picture;
 mod pixels;
 mod quality;
+mod references;
 pub mod simd;
 mod threads;
 pub mod tile;

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, LANES};
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
+use crate::reference;
 use crate::{DictId, Dictionary};
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
 
@@ -22,6 +23,7 @@ const CHROMA_PRIOR: Tag = *b"PRIC";
 const LUMA_FILTER: Tag = *b"FILL";
 const CHROMA_FILTER: Tag = *b"FILC";
 const SHRINKAGE: Tag = *b"RECO";
+const REFERENCES: Tag = *b"REFS";
 const PROVENANCE: Tag = *b"PROV";
 
 /// Weights are stored with two fractional bits fewer than they are used with.
@@ -40,11 +42,19 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     };
     section(LUMA_BASES, write_bases(&dictionary.luma));
     section(CHROMA_BASES, write_bases(&dictionary.chroma));
-    section(LUMA_PRIOR, write_prior(&dictionary.luma_prior));
-    section(CHROMA_PRIOR, write_prior(&dictionary.chroma_prior));
+    let prior_totals = prior_totals(!dictionary.references.is_empty());
+    for (tag, prior, bases) in [
+        (LUMA_PRIOR, &dictionary.luma_prior, &dictionary.luma),
+        (CHROMA_PRIOR, &dictionary.chroma_prior, &dictionary.chroma),
+    ] {
+        section(tag, write_prior(prior, prior_totals(bases.totals())));
+    }
     section(LUMA_FILTER, write_filter(&dictionary.luma_filter));
     section(CHROMA_FILTER, write_filter(&dictionary.chroma_filter));
     section(SHRINKAGE, dictionary.shrinkage.concat());
+    if !dictionary.references.is_empty() {
+        section(REFERENCES, reference::write(&dictionary.references));
+    }
     section(PROVENANCE, dictionary.provenance.clone().into_bytes());
     out
 }
@@ -61,8 +71,16 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
     let sections = Sections::parse(&data[MAGIC.len() + 1..])?;
     let luma = read_bases(&sections.find(LUMA_BASES)?, PlaneKind::Luma)?;
     let chroma = read_bases(&sections.find(CHROMA_BASES)?, PlaneKind::Chroma)?;
-    let luma_prior = read_prior(&sections.find(LUMA_PRIOR)?, luma.totals())?;
-    let chroma_prior = read_prior(&sections.find(CHROMA_PRIOR)?, chroma.totals())?;
+    let references = match sections.find_optional(REFERENCES)? {
+        Some(body) => reference::read(&body)?,
+        None => Vec::new(),
+    };
+    let read_prior = |tag: Tag, bases: BasisTotals| {
+        let stored = prior_totals(!references.is_empty())(bases);
+        read_prior(&sections.find(tag)?, bases, stored)
+    };
+    let luma_prior = read_prior(LUMA_PRIOR, luma.totals())?;
+    let chroma_prior = read_prior(CHROMA_PRIOR, chroma.totals())?;
     let provenance = String::from_utf8(sections.find(PROVENANCE)?);
     Ok(Dictionary {
         identity: DictId::of(data),
@@ -73,8 +91,22 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
         luma_filter: read_filter(&sections.find(LUMA_FILTER)?)?,
         chroma_filter: read_filter(&sections.find(CHROMA_FILTER)?)?,
         shrinkage: read_shrinkage(&sections.find(SHRINKAGE)?)?,
+        references,
         provenance: provenance.map_err(|_| Error::Corrupt("the provenance is not UTF-8"))?,
     })
+}
+
+/// Tag and stored size of every section of a dictionary file.
+///
+/// # Errors
+/// If the bytes are no dictionary of this version, or damaged.
+pub fn sections(data: &[u8]) -> Result<Vec<(String, usize)>, Error> {
+    let body = data.get(MAGIC.len() + 1..).ok_or(Error::NotADictionary)?;
+    let sections = Sections::parse(body)?.0.into_iter();
+    let name = |tag: Tag| String::from_utf8_lossy(&tag).into_owned();
+    Ok(sections
+        .map(|(tag, body)| (name(tag), body.len()))
+        .collect())
 }
 
 struct Sections<'a>(Vec<(Tag, &'a [u8])>);
@@ -98,9 +130,22 @@ impl<'a> Sections<'a> {
     }
 
     fn find(&self, tag: Tag) -> Result<Vec<u8>, Error> {
+        self.find_optional(tag)?
+            .ok_or(Error::Corrupt("a section is missing"))
+    }
+
+    fn find_optional(&self, tag: Tag) -> Result<Option<Vec<u8>>, Error> {
         let found = self.0.iter().find(|(own, _)| *own == tag);
-        let (_, body) = found.ok_or(Error::Corrupt("a section is missing"))?;
-        unpack_zeros(body)
+        found.map(|(_, body)| unpack_zeros(body)).transpose()
+    }
+}
+
+/// How many cells and weight vectors of a prior a file holds: those of the reference elements only with references.
+fn prior_totals(references: bool) -> fn(BasisTotals) -> (usize, usize) {
+    if references {
+        layout::totals
+    } else {
+        layout::totals_without_references
     }
 }
 
@@ -251,18 +296,18 @@ fn read_words(body: &mut &[u8], count: usize) -> Result<Vec<u16>, Error> {
         .collect())
 }
 
-fn take<'a>(body: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
+pub(crate) fn take<'a>(body: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
     let (head, rest) = body.split_at_checked(count).ok_or(Error::Truncated)?;
     *body = rest;
     Ok(head)
 }
 
-fn write_prior(prior: &Prior) -> Vec<u8> {
-    let mut out = Vec::with_capacity(2 * prior.cells.len());
-    for cell in &prior.cells {
+fn write_prior(prior: &Prior, (cells, vectors): (usize, usize)) -> Vec<u8> {
+    let mut out = Vec::with_capacity(2 * cells + 2 * LANES * vectors);
+    for cell in &prior.cells[..cells] {
         out.extend([cell.log_odds as u8, cell.count]);
     }
-    for weight in prior.weights.iter().flatten() {
+    for weight in prior.weights[..vectors].iter().flatten() {
         let stored =
             (weight >> WEIGHT_SHIFT).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
         out.write_i16::<LittleEndian>(stored)
@@ -271,8 +316,12 @@ fn write_prior(prior: &Prior) -> Vec<u8> {
     out
 }
 
-fn read_prior(mut body: &[u8], bases: BasisTotals) -> Result<Prior, Error> {
-    let (cells, vectors) = layout::totals(bases);
+/// Reads a prior of which the file holds the first `(cells, vectors)`; the rest stays untrained.
+fn read_prior(
+    mut body: &[u8],
+    bases: BasisTotals,
+    (cells, vectors): (usize, usize),
+) -> Result<Prior, Error> {
     if body.len() != 2 * cells + 2 * LANES * vectors {
         return Err(Error::Corrupt("the priors do not fit the bases"));
     }
@@ -280,15 +329,13 @@ fn read_prior(mut body: &[u8], bases: BasisTotals) -> Result<Prior, Error> {
         log_odds: pair[0] as i8,
         count: pair[1].min(MAX_COUNT),
     };
-    let cells = take(&mut body, 2 * cells)?
-        .chunks_exact(2)
-        .map(cell)
-        .collect();
-    let mut weights = vec![[0; LANES]; vectors];
-    for weight in weights.iter_mut().flatten() {
+    let mut prior = Prior::untrained(bases);
+    let stored = take(&mut body, 2 * cells)?.chunks_exact(2).map(cell);
+    prior.cells.splice(..cells, stored);
+    for weight in prior.weights[..vectors].iter_mut().flatten() {
         *weight = i32::from(body.read_i16::<LittleEndian>()?) << WEIGHT_SHIFT;
     }
-    Ok(Prior { cells, weights })
+    Ok(prior)
 }
 
 fn write_filter(filter: &FilterSet) -> Vec<u8> {

@@ -32,10 +32,20 @@ pub enum Element {
     ChromaMode,
     /// Is this superblock filtered?
     Filter,
+    /// Is this patch predicted from a reference picture?
+    Reference,
+    /// Is this candidate the shift into the reference?
+    Candidate,
+    /// The shift, when no candidate is.
+    Shift,
+    /// How what the reference gives is corrected.
+    Correction,
+    /// Does chroma follow luma into the reference?
+    ChromaReference,
 }
 
-/// All elements in the order their tables are stored.
-pub const ELEMENTS: [Element; 10] = [
+/// All elements in the order their tables are stored; see [`REFERENCE_ELEMENTS`].
+pub const ELEMENTS: [Element; 15] = [
     Element::Significance,
     Element::Magnitude,
     Element::Last,
@@ -46,7 +56,16 @@ pub const ELEMENTS: [Element; 10] = [
     Element::Basis,
     Element::ChromaMode,
     Element::Filter,
+    Element::Reference,
+    Element::Candidate,
+    Element::Shift,
+    Element::Correction,
+    Element::ChromaReference,
 ];
+
+/// The last so many elements matter with reference pictures only; files without references leave their
+/// tables out.
+pub const REFERENCE_ELEMENTS: usize = 5;
 
 /// Table sizes of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +86,19 @@ pub struct BasisTotals {
 }
 
 impl Element {
+    /// How many predictions a decision of this kind mixes.
+    #[inline(always)]
+    pub const fn inputs(self) -> usize {
+        match self {
+            Self::Significance | Self::Magnitude => 8,
+            Self::Last => 5,
+            Self::Coded | Self::Partition | Self::Reference => 4,
+            Self::Mode | Self::ModeTree | Self::Basis | Self::ChromaMode => 3,
+            Self::Candidate | Self::Correction | Self::ChromaReference => 3,
+            Self::Filter | Self::Shift => 2,
+        }
+    }
+
     /// The table sizes of this element for a plane kind whose bases have these totals.
     pub fn layout(self, totals: BasisTotals) -> ElementLayout {
         let BasisTotals { bases, positions } = totals;
@@ -90,14 +122,29 @@ impl Element {
             Self::Basis => (vec![2048, 4096, 2048], [16, 1]),
             Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
             Self::Filter => (vec![9, 1], [1, 1]),
+            Self::Reference => (vec![256, 256, 256, 1024], [16, 16]),
+            Self::Candidate => (vec![64, 128, 512], [8, 1]),
+            Self::Shift => (vec![64, 512], [64, 1]),
+            Self::Correction => (vec![32, 32, 32], [2, 1]),
+            Self::ChromaReference => (vec![16, 8, 4], [1, 1]),
         };
+        debug_assert_eq!(inputs.len(), self.inputs());
         ElementLayout { inputs, selectors }
     }
 }
 
 /// Total numbers of cells and of weight vectors over all elements.
 pub fn totals(bases: BasisTotals) -> (usize, usize) {
-    ELEMENTS.iter().fold((0, 0), |(cells, weights), element| {
+    totals_of(&ELEMENTS, bases)
+}
+
+/// The same without the elements that only reference pictures need.
+pub fn totals_without_references(bases: BasisTotals) -> (usize, usize) {
+    totals_of(&ELEMENTS[..ELEMENTS.len() - REFERENCE_ELEMENTS], bases)
+}
+
+fn totals_of(elements: &[Element], bases: BasisTotals) -> (usize, usize) {
+    elements.iter().fold((0, 0), |(cells, weights), element| {
         let layout = element.layout(bases);
         (
             cells + layout.inputs.iter().sum::<usize>(),

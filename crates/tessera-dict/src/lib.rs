@@ -7,12 +7,14 @@ pub mod format;
 mod identity;
 pub mod layout;
 pub mod prior;
+pub mod reference;
 
 pub use basis::{Basis, BasisSet, PlaneKind};
 pub use error::Error;
 pub use filter::FilterSet;
 pub use identity::DictId;
 pub use prior::Prior;
+pub use reference::Reference;
 
 /// Everything sender and receiver must both hold to understand a picture.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Dictionary {
     /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,
     /// and 3 or more is expected to lie, in 1/256 step.
     pub shrinkage: [[u8; 3]; 2],
+    /// Pictures that patches may be predicted from; their sizes keep to the limits of [`reference`].
+    pub references: Vec<Reference>,
     /// Where the dictionary comes from: training set, seed, trace, licences. Human-readable.
     pub provenance: String,
     identity: DictId,
@@ -56,6 +60,7 @@ impl Dictionary {
             luma_filter: FilterSet::neutral(),
             chroma_filter: FilterSet::neutral(),
             shrinkage: [[8, 5, 5]; 2],
+            references: Vec::new(),
             provenance: String::new(),
             identity: DictId::Builtin(0),
         }

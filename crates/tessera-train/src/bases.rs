@@ -2,7 +2,6 @@
 
 use crate::harvest::{GroupKey, Harvest, Sample};
 use crate::magnitude::Coded;
-use crate::refine::{assign, refine, spectra};
 use crate::union::learn_union;
 use faer::Mat;
 use rayon::prelude::*;
@@ -58,86 +57,6 @@ pub(crate) fn learn_bases(
         };
         BasisSet::new(kind, BasisSet::keys(kind).map(group).collect())
     }))
-}
-
-/// Patches that the magnitude model of a basis counts for when it is fitted to a collection.
-const MODEL_PULL: f32 = 100.0;
-
-/// Fits bases and magnitude models to a harvest, both pulled towards `start`; orders stay.
-pub(crate) fn refine_bases(
-    harvest: &Harvest,
-    start: [&BasisSet; 2],
-    lambda: f32,
-) -> [BasisSet; 2] {
-    let groups: Vec<(GroupKey, &[Sample])> = harvest.groups().collect();
-    let refined: Vec<(GroupKey, Vec<Basis>)> = groups
-        .into_par_iter()
-        .map(|(key, samples)| {
-            let group = start[key.kind as usize].group(Shape::from_index(key.shape), key.class);
-            (key, refine_group(samples, group, lambda))
-        })
-        .collect();
-    [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
-        let mut groups = start[kind as usize].groups().to_vec();
-        for (key, bases) in refined.iter().filter(|(key, _)| key.kind == kind) {
-            let shape = Shape::from_index(key.shape);
-            groups[start[kind as usize].group_index(shape, key.class)] = bases.clone();
-        }
-        BasisSet::new(kind, groups)
-    })
-}
-
-fn refine_group(samples: &[Sample], start: &[Basis], lambda: f32) -> Vec<Basis> {
-    let rows = |basis: &Basis| {
-        let rotation = basis.rotation.as_ref()?;
-        let (m, rows) = (rotation.scales.len(), rotation.to_rows());
-        Some(Mat::from_fn(m, m, |i, j| rows[i * m + j]))
-    };
-    let blocks: Vec<Mat<f32>> = start.iter().filter_map(rows).collect();
-    let refined = refine(samples, &blocks, lambda);
-    let changed = refined.is_some();
-    let blocks = refined.unwrap_or(blocks);
-    let all: Vec<&Sample> = samples.iter().collect();
-    let data = spectra(&all);
-    let choice = assign(&blocks, &data, lambda);
-    let basis = |(at, start): (usize, &Basis)| {
-        let members: Vec<usize> = (0..samples.len()).filter(|&j| choice[j] == at).collect();
-        if members.is_empty() {
-            return start.clone();
-        }
-        let rows = at.checked_sub(1).map(|learned| &blocks[learned]);
-        let own = Mat::from_fn(members.len(), data.nrows(), |i, j| {
-            data[(start_order(start, rows, j), members[i])]
-        });
-        let coded = Coded {
-            values: rows.map_or_else(|| own.clone(), |rows| &own * rows.transpose()),
-            activity: members.iter().map(|&j| samples[j].activity).collect(),
-            gradient: members.iter().map(|&j| samples[j].gradient).collect(),
-        };
-        Basis {
-            rotation: match rows {
-                Some(rows) if changed => Some(rotation_of(rows)),
-                _ => start.rotation.clone(),
-            },
-            model: coded.refit_magnitudes(&start.model, MODEL_PULL),
-            ..start.clone()
-        }
-    };
-    start.iter().enumerate().map(basis).collect()
-}
-
-/// Which coefficient of the spectrum stands at place `j`: the order is that of the cosine basis only.
-fn start_order(basis: &Basis, rows: Option<&Mat<f32>>, j: usize) -> usize {
-    match rows {
-        None => basis.order[j] as usize,
-        Some(_) => j,
-    }
-}
-
-fn rotation_of(rows: &Mat<f32>) -> Rotation {
-    let m = rows.nrows();
-    let flat: Vec<f32> = (0..m * m).map(|at| rows[(at / m, at % m)]).collect();
-    Rotation::from_rows(&flat, m)
 }
 
 /// Fewest patches an order and a magnitude model are fitted to.

@@ -132,7 +132,10 @@ mod tests {
         let mixed = fit_cell(start, &mixed, PULL);
         assert!(agreeing.count >= 100, "{agreeing:?}");
         assert!(mixed.count <= 4, "{mixed:?}");
-        assert!((i32::from(agreeing.log_odds) + 18).abs() <= 2, "{agreeing:?}");
+        assert!(
+            (i32::from(agreeing.log_odds) + 18).abs() <= 2,
+            "{agreeing:?}"
+        );
     }
 
     #[test]

@@ -21,6 +21,12 @@ pub(crate) struct GroupKey {
 /// Fractional bits of stored coefficients.
 const STORED_SCALE: f32 = 32.0;
 
+fn stored(coefficient: &f32) -> i16 {
+    (coefficient * STORED_SCALE)
+        .round()
+        .clamp(-32000.0, 32000.0) as i16
+}
+
 /// One harvested patch.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
@@ -34,6 +40,17 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
+    /// A patch of calm surroundings.
+    #[cfg(test)]
+    pub(crate) fn new(picture: u32, spectrum: &[f32]) -> Self {
+        Self {
+            activity: 0.0,
+            gradient: 0.0,
+            picture,
+            spectrum: spectrum.iter().map(stored).collect(),
+        }
+    }
+
     /// Number of coefficients.
     pub(crate) fn dimension(&self) -> usize {
         self.spectrum.len()
@@ -51,6 +68,8 @@ pub(crate) struct Harvest {
     groups: BTreeMap<GroupKey, Reservoir>,
     /// Sum of (level - coefficient) and count, by plane kind and magnitude 1, 2, 3 and more.
     offsets: [[(f64, u64); 3]; 2],
+    /// How often every basis of a group was chosen.
+    usage: BTreeMap<(GroupKey, usize), u64>,
     picture: u32,
     random: Pcg64Mcg,
 }
@@ -75,6 +94,7 @@ impl Harvest {
         Self {
             groups: BTreeMap::new(),
             offsets: [[(0.0, 0); 3]; 2],
+            usage: BTreeMap::new(),
             picture: picture as u32,
             random: Pcg64Mcg::new(u128::from(seed) << 1 | 1),
         }
@@ -85,6 +105,11 @@ impl Harvest {
         self.groups
             .iter()
             .map(|(key, group)| (*key, group.samples.as_slice()))
+    }
+
+    /// How many patches chose a basis.
+    pub(crate) fn usage(&self, key: GroupKey, choice: usize) -> u64 {
+        self.usage.get(&(key, choice)).copied().unwrap_or(0)
     }
 
     /// How far below their levels coefficients lie on average, in 1/256 step, by plane kind and magnitude;
@@ -108,6 +133,9 @@ impl Harvest {
             .zip(other.offsets.iter().flatten())
         {
             *own = (own.0 + other.0, own.1 + other.1);
+        }
+        for (key, count) in other.usage {
+            *self.usage.entry(key).or_default() += count;
         }
         for (key, group) in other.groups {
             let rotated = Shape::from_index(key.shape).rotated();
@@ -143,22 +171,24 @@ impl PatchObserver for Harvest {
                 *count += 1;
             }
         }
+        let key = GroupKey {
+            kind: record.kind,
+            shape: record.shape.index(),
+            class: record.class,
+        };
+        if !record.levels.is_empty() {
+            *self.usage.entry((key, record.choice)).or_default() += 1;
+        }
         let rotated = record.shape.rotated();
         let head = &record.spectrum[..rotated];
         if head.iter().all(|c| c.abs() <= WORTH_CODING) {
             return;
         }
-        let store = |c: &f32| (c * STORED_SCALE).round().clamp(-32000.0, 32000.0) as i16;
         let sample = Sample {
             activity: record.activity,
             gradient: record.gradient,
             picture: self.picture,
-            spectrum: head.iter().map(store).collect(),
-        };
-        let key = GroupKey {
-            kind: record.kind,
-            shape: record.shape.index(),
-            class: record.class,
+            spectrum: head.iter().map(stored).collect(),
         };
         let group = self.groups.entry(key).or_default();
         group.offer(sample, capacity(rotated), &mut self.random);

@@ -111,6 +111,8 @@ impl Teacher<'_> {
             },
             quantiser: task.quantiser,
             chroma_offset: tessera_codec::CHROMA_OFFSET,
+            origin: (rect.x, rect.y),
+            alpha: false,
         };
         Ok((planes, config))
     }
@@ -127,7 +129,7 @@ fn mean_squared_error(original: &[Plane], decoded: &[Plane]) -> f64 {
 }
 
 /// A part of at most `crop` x `crop`, at a place that varies with `turn`.
-fn part_of(picture: &Picture, crop: u32, turn: usize) -> Rect {
+pub(crate) fn part_of(picture: &Picture, crop: u32, turn: usize) -> Rect {
     let place =
         |size: u32, whole: u32, factor: usize| (turn * factor % (whole - size + 1) as usize) as u32;
     let (width, height) = (picture.width().min(crop), picture.height().min(crop));

@@ -1,5 +1,6 @@
 //! Learns Tessera dictionaries from pictures.
 
+mod adapt;
 mod bases;
 mod cells;
 mod filter;
@@ -9,11 +10,14 @@ mod lesson;
 mod magnitude;
 mod pipeline;
 mod priors;
+mod provenance;
 mod refine;
+mod size;
 mod specialise;
+mod transfer;
 mod trial;
 mod union;
 
 pub use gallery::Gallery;
 pub use pipeline::{Stage, TrainError, TrainObserver, TrainParams, train};
-pub use specialise::specialise;
+pub use specialise::{SpecialiseParams, Specialised, specialise};

@@ -1,6 +1,7 @@
 //! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
 
 use super::predict::Border;
+use super::reference::ReferenceUse;
 use tessera_patch::Shape;
 
 /// Side of a grid cell.
@@ -20,6 +21,8 @@ pub(crate) struct CellInfo {
     pub(crate) coded: [bool; 2],
     /// Root mean square of each component's levels, 8 fractional bits.
     pub(crate) activity: [u16; 2],
+    /// The reference it was predicted from, if any.
+    pub(crate) reference: Option<ReferenceUse>,
 }
 
 /// Samples of one component, padded.
@@ -109,6 +112,25 @@ impl Canvas {
         let column = x.saturating_sub(1);
         let left = (0..lefts).map(|away| samples.data[at(column, y + away)]);
         Border::new(length, left, corner, top)
+    }
+
+    /// The border of a patch at (x, y) with samples from elsewhere, where this canvas says what is decoded.
+    pub(crate) fn border_from(
+        &self,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        sample: impl Fn(isize, isize) -> u16,
+    ) -> Border {
+        let length = shape.width() + shape.height();
+        let (lefts, tops) = self.decoded_arms(x, y, length);
+        let (x, y) = (x as isize, y as isize);
+        let corner = self.cell(x - 1, y - 1).map(|_| sample(x - 1, y - 1));
+        let top: Vec<u16> = (0..tops)
+            .map(|away| sample(x + away as isize, y - 1))
+            .collect();
+        let left = (0..lefts).map(|away| sample(x - 1, y + away as isize));
+        Border::new(length, left, corner, &top)
     }
 
     /// How many of the `length` samples below the corner and right of it are decoded.

@@ -1,9 +1,11 @@
 //! One syntax, three users: writing, reading and metering share the functions that walk the bitstream.
 
+use super::PlaneLayout;
 use super::mix::{Contexts, Models, PlaneKind};
 use super::range::RangeDecoder;
 #[cfg(feature = "encoder")]
 use super::range::RangeEncoder;
+use tessera_dict::Dictionary;
 use tessera_dict::layout::Element;
 
 const EVEN: u32 = 1 << 15;
@@ -24,11 +26,17 @@ pub(crate) trait BinaryCoder {
 pub(crate) struct ModelPair(pub(crate) [Models; 2]);
 
 impl ModelPair {
-    pub(crate) fn new(dictionary: &tessera_dict::Dictionary) -> Self {
-        Self([
-            Models::new(&dictionary.luma_prior, dictionary.luma.totals()),
-            Models::new(&dictionary.chroma_prior, dictionary.chroma.totals()),
-        ])
+    pub(crate) fn new(dictionary: &Dictionary, layout: PlaneLayout) -> Self {
+        Self([PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
+            if !layout.kinds().contains(&kind) {
+                return Models::absent();
+            }
+            let (prior, bases) = match kind {
+                PlaneKind::Luma => (&dictionary.luma_prior, &dictionary.luma),
+                PlaneKind::Chroma => (&dictionary.chroma_prior, &dictionary.chroma),
+            };
+            Models::new(prior, bases.totals())
+        }))
     }
 }
 
@@ -49,6 +57,7 @@ impl BinaryCoder for Reader<'_> {
         bit
     }
 
+    #[inline(always)]
     fn raw(&mut self, _: bool) -> bool {
         self.range.decode(EVEN)
     }
@@ -96,6 +105,7 @@ impl<'a> Meter<'a> {
 
 #[cfg(feature = "encoder")]
 impl BinaryCoder for Meter<'_> {
+    #[inline(always)]
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
         let [zero, one] = costs(self.models, kind, element, contexts);
         self.bits += if bit { one } else { zero };
@@ -123,6 +133,7 @@ pub(crate) fn costs(
 
 /// Bits of a zero coefficient by the first cell of its significance contexts alone.
 #[cfg(feature = "encoder")]
+#[inline(always)]
 pub(crate) fn quick_zero_cost(models: &ModelPair, kind: PlaneKind, cell: u32) -> f32 {
     let one = models.0[kind as usize].first_cell(Element::Significance, cell);
     code_length(65536 - one.clamp(32, 65504))
@@ -130,6 +141,7 @@ pub(crate) fn quick_zero_cost(models: &ModelPair, kind: PlaneKind, cell: u32) ->
 
 /// -log2(p / 2^16), by table.
 #[cfg(feature = "encoder")]
+#[inline(always)]
 fn code_length(p: u32) -> f32 {
     static TABLE: std::sync::LazyLock<Vec<f32>> = std::sync::LazyLock::new(|| {
         (0..=4096)

@@ -7,7 +7,7 @@ use super::mix::PlaneKind;
 use super::range::RangeDecoder;
 use super::state::{Leaf, Site, TileState};
 use super::syntax::{Block, Split, code_split};
-use super::{TileConfig, superblocks};
+use super::{PlaneLayout, TileConfig, superblocks};
 use tessera_dict::Dictionary;
 use tessera_patch::{Plane, Shape};
 
@@ -32,9 +32,9 @@ impl TileReader for Reader<'_> {
 
 impl<'a> Reader<'a> {
     /// A reader at the start of a tile.
-    pub(super) fn new(data: &'a [u8], dictionary: &Dictionary) -> Self {
+    pub(super) fn new(data: &'a [u8], dictionary: &Dictionary, layout: PlaneLayout) -> Self {
         Self {
-            models: ModelPair::new(dictionary),
+            models: ModelPair::new(dictionary, layout),
             range: RangeDecoder::new(data),
         }
     }
@@ -49,7 +49,8 @@ pub fn decode_tile(
     config: &TileConfig,
     dictionary: &Dictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
-    read_tile(&mut Reader::new(data, dictionary), config, dictionary)
+    let mut reader = Reader::new(data, dictionary, config.layout);
+    read_tile(&mut reader, config, dictionary)
 }
 
 /// Decodes the planes of a tile from any source of decisions.
@@ -63,10 +64,12 @@ pub(super) fn read_tile<R: TileReader>(
         reader,
         leaf: Leaf::default(),
     };
+    decoder.state.code_references_in_use(decoder.reader, false);
     for block in superblocks(config) {
         for &kind in config.layout.kinds() {
             decoder.block(kind, block);
         }
+        decoder.state.finish_superblock();
         if decoder.reader.exhausted() {
             return Err(Exhausted);
         }

@@ -235,6 +235,10 @@ impl FilterFlags {
         self.on[y / SUPERBLOCK * self.columns + x / SUPERBLOCK]
     }
 
+    fn any_in_row(&self, y: usize) -> bool {
+        self.on[y / SUPERBLOCK * self.columns..][..self.columns].contains(&true)
+    }
+
     /// Codes all flags in raster order.
     pub(crate) fn code<C: BinaryCoder>(&mut self, coder: &mut C, kind: PlaneKind) {
         for at in 0..self.on.len() {
@@ -255,9 +259,6 @@ impl FilterFlags {
     }
 }
 
-/// Class of samples that are not filtered; its weights are zero.
-const UNFILTERED: u8 = 255;
-
 /// The plane `component` of `canvas`, filtered wherever `flags` say so.
 pub(crate) fn filtered(
     canvas: &Canvas,
@@ -270,56 +271,80 @@ pub(crate) fn filtered(
     let mut out = canvas.components[component].clone();
     let framed = Framed::new(&out, width, height);
     let classes = Classes::new(&framed, width, height, step);
-    let weights = weights_by_tap(band);
-    let mut row_classes = vec![UNFILTERED; width];
+    let strips = StripTable::new(band);
+    let mut weights = vec![0; TAPS * width];
     let mut sums = vec![0; width];
     for (y, row) in out.data.chunks_exact_mut(width).enumerate() {
-        if row_classes_at(canvas, &classes, flags, y, &mut row_classes) {
-            vectorised(FilterRow {
-                framed: &framed,
-                start: framed.index(0, y),
-                weights: &weights,
-                classes: &row_classes,
-                clip: clip(step).min(SAMPLE_MAX) as i16,
-                sums: &mut sums,
-                row,
-            });
+        if !flags.any_in_row(y) {
+            continue;
         }
+        // The two inner rows of a cell never lie on an edge, so that they share their weights.
+        if y % CELL != 2 {
+            strips.lay_out(canvas, &classes, flags, y, &mut weights);
+        }
+        vectorised(FilterRow {
+            framed: &framed,
+            start: framed.index(0, y),
+            weights: &weights,
+            clip: clip(step).min(SAMPLE_MAX) as i16,
+            sums: &mut sums,
+            row,
+        });
     }
     out
 }
 
-/// The weights of one tap for every class that fits a byte.
-type TapWeights = [i16; 256];
+/// Weights of four samples in a row of a cell, by tap.
+type Strip = [[i16; CELL]; TAPS];
 
-fn weights_by_tap(band: &FilterBand) -> Vec<TapWeights> {
-    let of =
-        |tap: usize| std::array::from_fn(|class| band.get(class).map_or(0, |weights| weights[tap]));
-    (0..TAPS).map(of).collect()
+/// The weights of every strip that can occur: cells share their class, samples differ by edge only.
+struct StripTable {
+    /// By cell class, then by [`StripTable::edges`].
+    strips: Vec<[Strip; 8]>,
 }
 
-/// Fills in the classes of row `y`; whether any sample of it is filtered.
-fn row_classes_at(
-    canvas: &Canvas,
-    classes: &Classes,
-    flags: &FilterFlags,
-    y: usize,
-    out: &mut [u8],
-) -> bool {
-    let mut any = false;
-    for (cell, out) in out.chunks_exact_mut(CELL).enumerate() {
-        let x = cell * CELL;
-        if flags.get(x, y) {
-            let class = classes.of(x, y) * EDGES;
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = (class + edge(canvas, x + i, y)) as u8;
-            }
-            any = true;
-        } else {
-            out.fill(UNFILTERED);
+impl StripTable {
+    fn new(band: &FilterBand) -> Self {
+        let strip = |weights: &[[i16; TAPS]], edges: usize| -> Strip {
+            let (left, right, row) = (edges & 1, edges >> 1 & 1, edges >> 2);
+            let by_sample = [left, 0, 0, right].map(|column| weights[column + 2 * row]);
+            std::array::from_fn(|tap| by_sample.map(|weights| weights[tap]))
+        };
+        let by_edges = |weights: &[[i16; TAPS]]| std::array::from_fn(|edges| strip(weights, edges));
+        Self {
+            strips: band.chunks_exact(EDGES).map(by_edges).collect(),
         }
     }
-    any
+
+    /// Whether the cell at column `x` starts (1) and ends (2) a patch and row `y` is the patch's first or last (4).
+    fn edges(canvas: &Canvas, x: usize, y: usize) -> usize {
+        (edge(canvas, x, y) & 1)
+            | (edge(canvas, x + CELL - 1, y) & 1) << 1
+            | (edge(canvas, x, y) & 2) << 1
+    }
+
+    /// Writes the weights of row `y`, all samples of a tap side by side; zeros where nothing is filtered.
+    fn lay_out(
+        &self,
+        canvas: &Canvas,
+        classes: &Classes,
+        flags: &FilterFlags,
+        y: usize,
+        out: &mut [i16],
+    ) {
+        const OFF: Strip = [[0; CELL]; TAPS];
+        let width = out.len() / TAPS;
+        for x in (0..width).step_by(CELL) {
+            let strip = if flags.get(x, y) {
+                &self.strips[classes.of(x, y)][Self::edges(canvas, x, y)]
+            } else {
+                &OFF
+            };
+            for (row, weights) in out.chunks_exact_mut(width).zip(strip) {
+                row[x..x + CELL].copy_from_slice(weights);
+            }
+        }
+    }
 }
 
 /// Filters one row: all samples by one tap, then by the next.
@@ -327,8 +352,8 @@ struct FilterRow<'a> {
     framed: &'a Framed,
     /// Index of the row's first sample in the framed plane.
     start: usize,
-    weights: &'a [TapWeights],
-    classes: &'a [u8],
+    /// By tap, then by sample.
+    weights: &'a [i16],
     clip: i16,
     sums: &'a mut [i32],
     row: &'a mut [u16],
@@ -342,19 +367,19 @@ impl NullaryFnOnce for FilterRow<'_> {
         let width = self.row.len();
         let data = &self.framed.data;
         let centre = &data[self.start..][..width];
-        self.sums.fill(1 << (COEFFICIENT_BITS - 1));
-        for ((dx, dy), weights) in OFFSETS.iter().zip(self.weights) {
+        let sums = &mut self.sums[..width];
+        sums.fill(1 << (COEFFICIENT_BITS - 1));
+        for ((dx, dy), weights) in OFFSETS.iter().zip(self.weights.chunks_exact(width)) {
             let offset = dy * self.framed.stride as isize + dx;
             let one = &data[self.start.wrapping_add_signed(offset)..][..width];
             let other = &data[self.start.wrapping_add_signed(-offset)..][..width];
             for x in 0..width {
                 let near = (one[x] - centre[x]).clamp(-self.clip, self.clip);
                 let far = (other[x] - centre[x]).clamp(-self.clip, self.clip);
-                let weight = weights[usize::from(self.classes[x])];
-                self.sums[x] += i32::from(near + far) * i32::from(weight);
+                sums[x] += i32::from(near + far) * i32::from(weights[x]);
             }
         }
-        for (value, sum) in self.row.iter_mut().zip(self.sums) {
+        for (value, sum) in self.row.iter_mut().zip(sums) {
             let moved = i32::from(*value) + (*sum >> COEFFICIENT_BITS);
             *value = moved.clamp(0, SAMPLE_MAX) as u16;
         }

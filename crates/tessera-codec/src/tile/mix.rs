@@ -1,9 +1,11 @@
 //! Adaptive probabilities mixed in the logistic domain (`spec/bitstream.md`, section "Mixing").
 
 use super::logistic::{LOGIT_BITS, STRETCH, STRETCH_BITS, squash};
+use std::sync::LazyLock;
 pub(crate) use tessera_dict::PlaneKind;
 use tessera_dict::Prior;
 use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, LANES};
+use tessera_dict::prior::PriorCell;
 
 /// The cells and weight vectors one decision uses, relative to the tables of its element.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,66 +55,90 @@ const RATE: [i32; 256] = {
     table
 };
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Tables {
     cells: [u32; LANES],
-    inputs: usize,
     weights: [u32; 2],
 }
 
 /// What the mixer thinks of the next bit, and what it needs to learn from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prediction {
-    stretched: [i32; LANES],
+    opinions: [i32; LANES],
     /// Log-odds by each weight vector alone.
     logits: [i32; 2],
     /// Probability of a one, 16 bits.
     pub(crate) one: u32,
 }
 
+/// What a cell tells the mixer: its log-odds, less the fewer times it was seen.
+#[inline(always)]
+fn opinion(cell: u32) -> i16 {
+    let odds = i32::from(STRETCH[(cell >> 20) as usize]);
+    ((odds * CONFIDENCE[(cell & 255) as usize]) >> 8) as i16
+}
+
+/// A cell and its opinion for every log-odds and count a dictionary can store, by both bytes.
+static STARTS: LazyLock<Vec<(u32, i16)>> = LazyLock::new(|| {
+    let start = |key: u32| {
+        let log_odds = i32::from((key >> 8) as u8 as i8);
+        let cell = squash(log_odds << (LOGIT_BITS - 4)) << 16 | (key & 255);
+        (cell, opinion(cell))
+    };
+    (0..1 << 16).map(start).collect()
+});
+
 /// All adaptive state of one plane kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Models {
     /// Probability of a one in the upper 22 bits, observation count in the lower 10.
     cells: Vec<u32>,
+    /// The [`opinion`] of every cell, kept beside it: it is asked for far more often than it changes.
+    opinions: Vec<i16>,
     weights: Vec<[i32; LANES]>,
     tables: [Tables; ELEMENTS.len()],
 }
 
 impl Models {
     pub(crate) fn new(prior: &Prior, bases: BasisTotals) -> Self {
-        // Small tiles would spend their time here without the table.
-        let starts: [u32; 256] = std::array::from_fn(|byte| {
-            squash(i32::from(byte as u8 as i8) << (LOGIT_BITS - 4)) << 16
-        });
-        let cells = prior
-            .cells
-            .iter()
-            .map(|cell| starts[usize::from(cell.log_odds as u8)] | u32::from(cell.count))
-            .collect();
+        let starts = &STARTS[..];
+        let start = |cell: &PriorCell| {
+            starts[usize::from(cell.log_odds as u8) << 8 | usize::from(cell.count)]
+        };
+        let (cells, opinions) = prior.cells.iter().map(start).unzip();
         Self {
             cells,
+            opinions,
             weights: prior.weights.clone(),
             tables: tables(bases),
+        }
+    }
+
+    /// Models of a plane kind that the tile does not have.
+    pub(crate) fn absent() -> Self {
+        Self {
+            cells: Vec::new(),
+            opinions: Vec::new(),
+            weights: Vec::new(),
+            tables: [Tables::default(); ELEMENTS.len()],
         }
     }
 
     #[inline(always)]
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
-        let mut stretched = [0; LANES];
-        for (lane, stretched) in stretched.iter_mut().enumerate().take(tables.inputs) {
-            let cell = self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize];
-            let odds = i32::from(STRETCH[(cell >> 20) as usize]);
-            *stretched = (odds * CONFIDENCE[(cell & 255) as usize]) >> 8;
+        let mut opinions = [0; LANES];
+        for (lane, opinion) in opinions.iter_mut().enumerate().take(element.inputs()) {
+            let cell = (tables.cells[lane] + contexts.cells[lane]) as usize;
+            *opinion = i32::from(self.opinions[cell]);
         }
-        let logits = [0, 1].map(|set| {
+        let mut logits = [0; 2];
+        for set in 0..2 {
             let weights = &self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
-            let dot: i32 = weights.iter().zip(&stretched).map(|(w, s)| w * s).sum();
-            dot >> (WEIGHT_BITS + STRETCH_BITS - LOGIT_BITS)
-        });
+            logits[set] = dot(weights, &opinions) >> (WEIGHT_BITS + STRETCH_BITS - LOGIT_BITS);
+        }
         Prediction {
-            stretched,
+            opinions,
             logits,
             one: squash((logits[0] + logits[1]) >> 1),
         }
@@ -126,26 +152,43 @@ impl Models {
         prediction: &Prediction,
         bit: bool,
     ) {
-        let tables = self.tables[element as usize];
-        for lane in 0..tables.inputs {
-            let cell = &mut self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize];
-            let count = *cell & 1023;
-            let probability = (*cell >> 10) as i32;
-            let target = if bit { (1 << 22) - 1 } else { 0 };
-            let step = (i64::from(target - probability) * i64::from(RATE[count as usize])) >> 16;
-            let probability = (probability + step as i32) as u32;
-            *cell = probability << 10 | (count + 1).min(COUNT_MAX);
+        let tables = &self.tables[element as usize];
+        for lane in 0..element.inputs() {
+            let at = (tables.cells[lane] + contexts.cells[lane]) as usize;
+            let cell = moved(self.cells[at], bit);
+            self.cells[at] = cell;
+            self.opinions[at] = opinion(cell);
         }
         for set in 0..2 {
             let error = (i32::from(bit) << 16) - squash(prediction.logits[set]) as i32;
             let weights =
                 &mut self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
-            for (weight, stretched) in weights.iter_mut().zip(&prediction.stretched) {
-                let step = (((error * stretched) >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
+            for (weight, opinion) in weights.iter_mut().zip(&prediction.opinions) {
+                let step = (((error * opinion) >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
                 *weight = (*weight + step).clamp(-WEIGHT_MAX, WEIGHT_MAX);
             }
         }
     }
+}
+
+#[inline(always)]
+fn dot(weights: &[i32; LANES], opinions: &[i32; LANES]) -> i32 {
+    let mut sum = 0;
+    for lane in 0..LANES {
+        sum += weights[lane] * opinions[lane];
+    }
+    sum
+}
+
+/// A cell after it has seen `bit`.
+#[inline(always)]
+fn moved(cell: u32, bit: bool) -> u32 {
+    let count = cell & 1023;
+    let probability = (cell >> 10) as i32;
+    let target = if bit { (1 << 22) - 1 } else { 0 };
+    let step = (i64::from(target - probability) * i64::from(RATE[count as usize])) >> 16;
+    let probability = (probability + step as i32) as u32;
+    probability << 10 | (count + 1).min(COUNT_MAX)
 }
 
 fn tables(bases: BasisTotals) -> [Tables; ELEMENTS.len()] {
@@ -162,11 +205,7 @@ fn tables(bases: BasisTotals) -> [Tables; ELEMENTS.len()] {
             weight += size as u32;
             first
         });
-        Tables {
-            cells,
-            inputs: layout.inputs.len(),
-            weights,
-        }
+        Tables { cells, weights }
     })
 }
 
@@ -179,7 +218,6 @@ impl Models {
 
     /// The present state as a prior.
     pub(crate) fn to_prior(&self) -> Prior {
-        use tessera_dict::prior::PriorCell;
         let cells = self
             .cells
             .iter()

@@ -12,6 +12,7 @@ mod patch_context;
 mod predict;
 pub mod quantiser;
 mod range;
+mod reference;
 mod state;
 mod syntax;
 #[doc(hidden)]
@@ -65,6 +66,10 @@ pub struct TileConfig {
     pub quantiser: u8,
     /// Added to `quantiser` for chroma.
     pub chroma_offset: i8,
+    /// Column and row of the tile in its picture, where references are looked up.
+    pub origin: (u32, u32),
+    /// Whether the plane is alpha, which takes the alpha of references.
+    pub alpha: bool,
 }
 
 impl TileConfig {

@@ -12,6 +12,7 @@ const MAGNITUDE_CLIP: u32 = 12;
 pub(crate) const UNARY_LIMIT: u32 = 15;
 
 /// Position along the coding order in 16 classes of growing width.
+#[inline(always)]
 pub(crate) fn position_class(position: usize) -> u32 {
     u32::from(POSITION_CLASSES[position.min(512)])
 }
@@ -220,6 +221,7 @@ impl CoefficientState {
 }
 
 /// Contexts of node `node` of the tree that codes the class of the last position.
+#[inline(always)]
 pub(crate) fn last_position(patch: &PatchContext<'_>, node: u32) -> Contexts {
     Contexts::new(
         [
@@ -234,6 +236,7 @@ pub(crate) fn last_position(patch: &PatchContext<'_>, node: u32) -> Contexts {
 }
 
 /// Contexts of the decision "this patch has coefficients".
+#[inline(always)]
 pub(crate) fn coded(patch: &PatchContext<'_>, left: u32, above: u32) -> Contexts {
     Contexts::new(
         [
@@ -247,6 +250,7 @@ pub(crate) fn coded(patch: &PatchContext<'_>, left: u32, above: u32) -> Contexts
 }
 
 /// Contexts of node `node` of the tree that codes the basis.
+#[inline(always)]
 pub(crate) fn basis(patch: &PatchContext<'_>, node: u32) -> Contexts {
     Contexts::new(
         [

@@ -77,6 +77,17 @@ impl Border {
         border
     }
 
+    /// This border minus another one whose samples are mapped first.
+    pub(crate) fn minus(&self, other: &Self, map: impl Fn(i32) -> i32) -> Self {
+        let mut out = self.clone();
+        for (arm, other) in [(&mut out.top, &other.top), (&mut out.left, &other.left)] {
+            for (to, &from) in arm[..self.length + 2].iter_mut().zip(other) {
+                *to -= map(from);
+            }
+        }
+        out
+    }
+
     /// The border with each sample averaged with its neighbours.
     pub(crate) fn smoothed(&self) -> Self {
         let mut out = self.clone();

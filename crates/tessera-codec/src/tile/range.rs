@@ -120,7 +120,7 @@ impl<'a> RangeDecoder<'a> {
     }
 
     /// Reads a bit whose probability of being one is `one` / 2^16.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decode(&mut self, one: u32) -> bool {
         let split = (self.range >> PROBABILITY_BITS) * u64::from(one);
         let bit = self.code < split;

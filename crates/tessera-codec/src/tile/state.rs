@@ -5,12 +5,15 @@ use super::coder::BinaryCoder;
 use super::filter::{FilterFlags, filtered};
 use super::mix::PlaneKind;
 use super::patch_context::{PatchContext, activity_class, gradient_class};
-use super::predict::{Border, Predictor, SAMPLE_MAX};
+use super::predict::{Border, PLANAR, Predictor, SAMPLE_MAX};
 use super::quantiser::Step;
+use super::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
 use super::syntax::{self, FROM_LUMA, ModeContexts};
 use super::transform::synthesise;
 use super::{PlaneLayout, TileConfig};
-use tessera_dict::{BasisSet, Dictionary, FilterSet};
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
+use tessera_dict::{Basis, BasisSet, Dictionary, FilterSet};
 use tessera_patch::{Plane, Shape};
 
 /// Where a patch lies and which component it belongs to.
@@ -86,6 +89,8 @@ impl Coefficients {
 pub(crate) struct Leaf {
     /// Luma mode, or index of the chroma mode.
     pub(crate) mode: usize,
+    /// The reference it is predicted from; the mode is planar then, or [`CHROMA_FROM_REFERENCE`].
+    pub(crate) reference: Option<ReferenceUse>,
     /// One entry for luma, two for chroma.
     pub(crate) patches: [Coefficients; 2],
 }
@@ -98,6 +103,8 @@ pub(crate) struct TileState<'a> {
     pub(crate) chroma: Option<Canvas>,
     pub(crate) steps: [Step; 2],
     quantisers: [u8; 2],
+    /// The references, if they are in use.
+    pub(crate) references: Option<References<'a>>,
 }
 
 impl<'a> TileState<'a> {
@@ -110,6 +117,21 @@ impl<'a> TileState<'a> {
             chroma: (config.layout == PlaneLayout::Ycbcr444).then(|| Canvas::new(width, height, 2)),
             steps: quantisers.map(Step::from_index),
             quantisers,
+            references: References::new(config, dictionary),
+        }
+    }
+
+    /// Codes whether a payload uses the references it could use.
+    pub(crate) fn code_references_in_use<C: BinaryCoder>(&mut self, coder: &mut C, in_use: bool) {
+        if self.references.is_some() && !coder.raw(in_use) {
+            self.references = None;
+        }
+    }
+
+    /// To be called after all kinds of a superblock are coded.
+    pub(crate) fn finish_superblock(&mut self) {
+        if let Some(references) = &mut self.references {
+            references.finish_superblock();
         }
     }
 
@@ -203,9 +225,7 @@ impl<'a> TileState<'a> {
         let canvas = self.canvas(site.kind);
         let (w, h) = (site.shape.width(), site.shape.height());
         let activity = canvas.activity(site.component, site.x, site.y, w, h);
-        let scale = (w + h) as u64 * u64::from(self.step(site.kind).fixed());
-        let gradient = ((u64::from(border.gradient(site.shape)) << 16) / scale)
-            .min(u64::from(u16::MAX)) as u32;
+        let gradient = self.border_gradient(site, border);
         let class = match site.kind {
             PlaneKind::Luma => fold.class as u32,
             PlaneKind::Chroma => 2 * site.component as u32 + u32::from(sister_coded),
@@ -222,6 +242,13 @@ impl<'a> TileState<'a> {
             gradient,
             gradient_class: gradient_class(gradient),
         }
+    }
+
+    /// Gradient along a border, in steps with 8 fractional bits.
+    pub(crate) fn border_gradient(&self, site: &Site, border: &Border) -> u32 {
+        let length = site.shape.width() + site.shape.height();
+        let scale = length as u64 * u64::from(self.step(site.kind).fixed());
+        ((u64::from(border.gradient(site.shape)) << 16) / scale).min(u64::from(u16::MAX)) as u32
     }
 
     /// Whether the patches to the left and above carry coefficients (2 = no such patch).
@@ -251,11 +278,80 @@ impl<'a> TileState<'a> {
             log_height: shape.log_height() as u8,
             ..CellInfo::default()
         };
-        let luma_mode = match kind {
+        leaf.reference = self.code_reference(coder, kind, x, y, shape, leaf.reference);
+        let luma_mode = self.code_mode(coder, kind, x, y, shape, leaf);
+        info.reference = leaf.reference;
+        info.mode = leaf.mode as u8;
+        for component in 0..self.canvas(kind).components.len() {
+            let site = Site {
+                kind,
+                component,
+                x,
+                y,
+                shape,
+            };
+            let (mut samples, border) = self.prediction(&site, leaf, luma_mode);
+            let patch = &mut leaf.patches[component];
+            let fold = Fold::new(kind, leaf.mode, shape);
+            self.code_patch(coder, &site, fold, &border, info.coded[0], patch);
+            if patch.coded() {
+                info.coded[component] = true;
+                info.activity[component] = level_activity(&patch.levels, shape.area());
+                self.add_residual(&site, fold, patch, &mut samples);
+            }
+            self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
+        }
+        self.canvas_mut(kind)
+            .mark(x, y, shape.width(), shape.height(), info);
+    }
+
+    /// Codes the reference of a leaf, if references are in use.
+    fn code_reference<C: BinaryCoder>(
+        &mut self,
+        coder: &mut C,
+        kind: PlaneKind,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        used: Option<ReferenceUse>,
+    ) -> Option<ReferenceUse> {
+        self.references.as_ref()?;
+        let site = Site {
+            kind,
+            component: 0,
+            x,
+            y,
+            shape,
+        };
+        let border = self.canvas(kind).border(0, x, y, shape);
+        let contexts = ReferenceContexts::new(self, site, &border)?;
+        if kind == PlaneKind::Chroma {
+            return contexts.code_chroma(coder, used);
+        }
+        let used = contexts.code_luma(coder, used)?;
+        if let Some(references) = &mut self.references {
+            references.used(used.shift);
+        }
+        Some(used)
+    }
+
+    /// Codes the mode of a leaf unless its reference implies it; returns the luma mode beneath a chroma leaf.
+    fn code_mode<C: BinaryCoder>(
+        &self,
+        coder: &mut C,
+        kind: PlaneKind,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        leaf: &mut Leaf,
+    ) -> usize {
+        let from_reference = leaf.reference.is_some();
+        match kind {
+            PlaneKind::Luma if from_reference => leaf.mode = PLANAR,
             PlaneKind::Luma => {
                 leaf.mode = ModeContexts::new(&self.luma, x, y, shape).code(coder, leaf.mode);
-                leaf.mode
             }
+            PlaneKind::Chroma if from_reference => leaf.mode = CHROMA_FROM_REFERENCE,
             PlaneKind::Chroma => {
                 let luma_mode = self.luma_mode(x, y, shape);
                 leaf.mode = syntax::code_chroma_mode(
@@ -267,33 +363,29 @@ impl<'a> TileState<'a> {
                     luma_mode,
                     leaf.mode,
                 );
-                luma_mode
+                return luma_mode;
             }
-        };
-        info.mode = leaf.mode as u8;
-        for component in 0..self.canvas(kind).components.len() {
-            let site = Site {
-                kind,
-                component,
-                x,
-                y,
-                shape,
-            };
-            let predictor = Predictor::new(self.canvas(kind).border(component, x, y, shape), shape);
-            let mut samples = vec![0; shape.area()];
-            self.predict(&site, &predictor, leaf.mode, luma_mode, &mut samples);
-            let patch = &mut leaf.patches[component];
-            let fold = Fold::new(kind, leaf.mode, shape);
-            self.code_patch(coder, &site, fold, &predictor.raw, info.coded[0], patch);
-            if patch.coded() {
-                info.coded[component] = true;
-                info.activity[component] = level_activity(&patch.levels, shape.area());
-                self.add_residual(&site, fold, patch, &mut samples);
-            }
-            self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
         }
-        self.canvas_mut(kind)
-            .mark(x, y, shape.width(), shape.height(), info);
+        leaf.mode
+    }
+
+    /// Prediction of a patch, and the border whose gradient its coefficients are seen with.
+    pub(crate) fn prediction(
+        &self,
+        site: &Site,
+        leaf: &Leaf,
+        luma_mode: usize,
+    ) -> (Vec<i32>, Border) {
+        let canvas = self.canvas(site.kind);
+        let border = canvas.border(site.component, site.x, site.y, site.shape);
+        if let (Some(references), Some(used)) = (&self.references, leaf.reference) {
+            let prediction = references.predict(canvas, site, &border, used);
+            return (prediction.samples, prediction.border);
+        }
+        let predictor = Predictor::new(border, site.shape);
+        let mut samples = vec![0; site.shape.area()];
+        self.predict(site, &predictor, leaf.mode, luma_mode, &mut samples);
+        (samples, predictor.raw)
     }
 
     /// Prediction of a patch by its coded mode.
@@ -360,26 +452,15 @@ impl<'a> TileState<'a> {
         sister_coded: bool,
         patch: &mut Coefficients,
     ) {
-        let mut context =
-            self.patch_context(site, fold, border, sister_coded && site.component == 1, 0);
-        let neighbours = self.coded_neighbours(site);
-        if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
-            patch.clear();
-            return;
-        }
         let shape = fold.apply(site.shape);
-        let group = self.bases(site.kind).group(shape, fold.class);
-        patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
-        context.choice = patch.choice;
-        context.basis = &group[patch.choice as usize];
-        let last = syntax::code_last(
+        vectorised(CodePatch {
             coder,
-            &context,
-            shape.coded(),
-            patch.levels.len().saturating_sub(1),
-        );
-        patch.levels.resize(last + 1, 0);
-        syntax::code_levels(coder, &context, &mut patch.levels);
+            context: self.patch_context(site, fold, border, sister_coded && site.component == 1, 0),
+            neighbours: self.coded_neighbours(site),
+            group: self.bases(site.kind).group(shape, fold.class),
+            limit: shape.coded(),
+            patch,
+        });
     }
 
     /// Adds the patch that the levels stand for to `samples`.
@@ -411,5 +492,44 @@ impl<'a> TileState<'a> {
                 samples[y * w + x] += residual[at];
             }
         }
+    }
+}
+
+/// Codes the coefficients of one patch.
+struct CodePatch<'a, 'd, C> {
+    coder: &'a mut C,
+    /// Contexts with the first basis of the group.
+    context: PatchContext<'d>,
+    neighbours: [u32; 2],
+    group: &'d [Basis],
+    /// Number of positions that can carry a level.
+    limit: usize,
+    patch: &'a mut Coefficients,
+}
+
+impl<C: BinaryCoder> NullaryFnOnce for CodePatch<'_, '_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self {
+            coder,
+            mut context,
+            neighbours,
+            group,
+            limit,
+            patch,
+        } = self;
+        if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
+            patch.clear();
+            return;
+        }
+        patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
+        context.choice = patch.choice;
+        context.basis = &group[patch.choice as usize];
+        let last = patch.levels.len().saturating_sub(1);
+        let last = syntax::code_last(coder, &context, limit, last);
+        patch.levels.resize(last + 1, 0);
+        syntax::code_levels(coder, &context, &mut patch.levels);
     }
 }

@@ -5,8 +5,6 @@ use super::coder::BinaryCoder;
 use super::mix::{Contexts, PlaneKind};
 use super::patch_context::{self, CoefficientState, PatchContext, UNARY_LIMIT, log_class};
 use super::predict::{HORIZONTAL, MEAN, MODES, PLANAR, VERTICAL};
-use crate::simd::vectorised;
-use pulp::NullaryFnOnce;
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
@@ -250,9 +248,12 @@ impl ModeContexts {
                 return candidate;
             }
         }
-        let coded = code_tree(6, mode as u32, |node, bit| {
-            coder.bit(PlaneKind::Luma, Element::ModeTree, &self.node(node), bit)
-        });
+        let coded = code_tree(
+            6,
+            mode as u32,
+            #[inline(always)]
+            |node, bit| coder.bit(PlaneKind::Luma, Element::ModeTree, &self.node(node), bit),
+        );
         (coded as usize).min(MODES - 1)
     }
 }
@@ -292,6 +293,7 @@ impl ModeContexts {
 }
 
 /// Codes `bits` bits of `value`, highest first, each with the node reached so far as context.
+#[inline(always)]
 fn code_tree(bits: u32, value: u32, mut bit: impl FnMut(u32, bool) -> bool) -> u32 {
     let mut node = 1;
     for i in (0..bits).rev() {
@@ -353,6 +355,7 @@ pub(crate) fn code_chroma_mode<C: BinaryCoder>(
 }
 
 /// Codes whether the patch carries coefficients.
+#[inline(always)]
 pub(crate) fn code_coded<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
@@ -364,6 +367,7 @@ pub(crate) fn code_coded<C: BinaryCoder>(
 }
 
 /// Codes which of `count` bases the patch uses.
+#[inline(always)]
 pub(crate) fn code_basis<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
@@ -384,6 +388,7 @@ pub(crate) fn code_basis<C: BinaryCoder>(
 }
 
 /// Class of a last position, number of extra bits, and their value.
+#[inline(always)]
 pub(crate) fn last_class(last: usize) -> (u32, u32, u32) {
     let v = last as u32 + 1;
     let log = 31 - v.leading_zeros();
@@ -399,6 +404,7 @@ pub(crate) fn last_class(last: usize) -> (u32, u32, u32) {
 }
 
 /// Codes the last coded position, below `limit`.
+#[inline(always)]
 pub(crate) fn code_last<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
@@ -406,14 +412,19 @@ pub(crate) fn code_last<C: BinaryCoder>(
     last: usize,
 ) -> usize {
     let (class, _, rest) = last_class(last);
-    let class = code_tree(5, class, |node, bit| {
-        coder.bit(
-            patch.kind,
-            Element::Last,
-            &patch_context::last_position(patch, node),
-            bit,
-        )
-    });
+    let class = code_tree(
+        5,
+        class,
+        #[inline(always)]
+        |node, bit| {
+            coder.bit(
+                patch.kind,
+                Element::Last,
+                &patch_context::last_position(patch, node),
+                bit,
+            )
+        },
+    );
     if class < 3 {
         return (class as usize).min(limit - 1);
     }
@@ -437,54 +448,31 @@ pub(crate) fn code_last<C: BinaryCoder>(
 }
 
 /// Codes levels from last to first; the last one is not zero.
+#[inline(always)]
 pub(crate) fn code_levels<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
     levels: &mut [i32],
 ) {
-    vectorised(CodeLevels {
-        coder,
-        patch,
-        levels,
-    });
-}
-
-struct CodeLevels<'a, 'p, C> {
-    coder: &'a mut C,
-    patch: &'a PatchContext<'p>,
-    levels: &'a mut [i32],
-}
-
-impl<C: BinaryCoder> NullaryFnOnce for CodeLevels<'_, '_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self {
-            coder,
-            patch,
-            levels,
-        } = self;
-        let last = levels.len() - 1;
-        let mut state = CoefficientState::new(patch, last);
-        for position in (0..=last).rev() {
-            let level = levels[position];
-            let significant = position == last || {
-                let contexts = state.significance(patch, position);
-                coder.bit(patch.kind, Element::Significance, &contexts, level != 0)
-            };
-            let mut magnitude = 0;
-            if significant {
-                magnitude = code_magnitude(coder, patch, &state, position, level.unsigned_abs());
-            }
-            let negative = significant && coder.raw(level < 0);
-            levels[position] = if negative {
-                -(magnitude as i32)
-            } else {
-                magnitude as i32
-            };
-            state.push(patch, position, magnitude);
+    let last = levels.len() - 1;
+    let mut state = CoefficientState::new(patch, last);
+    for position in (0..=last).rev() {
+        let level = levels[position];
+        let significant = position == last || {
+            let contexts = state.significance(patch, position);
+            coder.bit(patch.kind, Element::Significance, &contexts, level != 0)
+        };
+        let mut magnitude = 0;
+        if significant {
+            magnitude = code_magnitude(coder, patch, &state, position, level.unsigned_abs());
         }
+        let negative = significant && coder.raw(level < 0);
+        levels[position] = if negative {
+            -(magnitude as i32)
+        } else {
+            magnitude as i32
+        };
+        state.push(patch, position, magnitude);
     }
 }
 
@@ -514,6 +502,7 @@ fn code_magnitude<C: BinaryCoder>(
 }
 
 /// Codes a positive number: its bit length in unary, then its lower bits.
+#[inline(always)]
 fn code_exp_golomb<C: BinaryCoder>(coder: &mut C, value: u32) -> u32 {
     let wanted = 32 - value.max(1).leading_zeros();
     let mut length = 1;

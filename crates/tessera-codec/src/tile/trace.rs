@@ -72,7 +72,7 @@ pub fn trace_tile(
     dictionary: &Dictionary,
 ) -> Result<Trace, Exhausted> {
     let mut tracer = Tracer {
-        reader: Reader::new(data, dictionary),
+        reader: Reader::new(data, dictionary, config.layout),
         dictionary,
         events: Vec::new(),
     };

@@ -8,7 +8,8 @@ use crate::tile::canvas::{CellInfo, level_activity};
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
 use crate::tile::patch_context;
-use crate::tile::predict::{MEAN, MODES, PLANAR, Predictor};
+use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
+use crate::tile::reference::ReferenceUse;
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax::{self, Block, CHROMA_MODES, ModeContexts};
 use pulp::NullaryFnOnce;
@@ -33,12 +34,27 @@ pub(crate) struct Trial {
 }
 
 /// A prediction mode with its prediction and the spectrum of what it leaves.
-struct ModeTrial {
-    mode: usize,
-    bits: f32,
-    estimate: f32,
-    prediction: Vec<i32>,
-    spectrum: Vec<f32>,
+pub(super) struct ModeTrial {
+    pub(super) mode: usize,
+    pub(super) bits: f32,
+    pub(super) estimate: f32,
+    pub(super) prediction: Vec<i32>,
+    pub(super) spectrum: Vec<f32>,
+    /// The reference it comes from, and the border its coefficients are seen with then.
+    pub(super) reference: Option<(ReferenceUse, Border)>,
+}
+
+impl ModeTrial {
+    /// The border whose gradient is a context of the coefficients.
+    fn border<'t>(&'t self, decoded: &'t Border) -> &'t Border {
+        self.reference
+            .as_ref()
+            .map_or(decoded, |(_, border)| border)
+    }
+
+    fn reference_use(&self) -> Option<ReferenceUse> {
+        self.reference.as_ref().map(|(used, _)| *used)
+    }
 }
 
 /// The best coefficients of one patch.
@@ -95,11 +111,15 @@ impl Encoder<'_> {
             shape,
         };
         let predictor = Predictor::new(self.state.luma.border(0, x, y, shape), shape);
-        let modes = self.rank_luma_modes(&site, &predictor);
+        let mut modes = self.rank_luma_modes(&site, &predictor);
+        self.add_references(&site, &predictor.raw, &mut modes);
         let mut best: Option<(f32, &ModeTrial, Coefficients)> = None;
         let limit = modes[0].estimate * 1.6 + self.lambda * 10.0;
-        let mut options: Vec<(f32, &ModeTrial, usize, Vec<f32>)> = Vec::new();
-        for trial in modes.iter().filter(|trial| trial.estimate <= limit) {
+        let mut options: Vec<(f32, usize, usize, Vec<f32>)> = Vec::new();
+        for (index, trial) in modes.iter().enumerate() {
+            if trial.estimate > limit {
+                continue;
+            }
             let fold = Fold::new(PlaneKind::Luma, trial.mode, shape);
             let folded = fold.apply(shape);
             let group = self.state.dictionary.luma.group(folded, fold.class);
@@ -114,7 +134,7 @@ impl Encoder<'_> {
                     &mut values,
                 );
                 let estimate = self.estimate(&values) + self.lambda * trial.bits;
-                options.push((estimate, trial, choice, values));
+                options.push((estimate, index, choice, values));
             }
         }
         options.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -124,11 +144,13 @@ impl Encoder<'_> {
         let limit = options[0].0 * 1.15 + self.lambda * 5.0;
         options.retain(|option| option.0 <= limit);
         options.truncate(self.effort.options);
-        let mut tried_empty = [false; MODES];
-        for (_, trial, choice, values) in &options {
+        let mut tried_empty = vec![false; modes.len()];
+        for (_, index, choice, values) in &options {
+            let trial = &modes[*index];
             let fold = Fold::new(PlaneKind::Luma, trial.mode, shape);
-            let with_empty = !std::mem::replace(&mut tried_empty[trial.mode], true);
-            let found = self.try_patch(&site, &predictor, fold, false, *choice, values, with_empty);
+            let with_empty = !std::mem::replace(&mut tried_empty[*index], true);
+            let border = trial.border(&predictor.raw);
+            let found = self.try_patch(&site, border, fold, false, *choice, values, with_empty);
             for patch in found {
                 let cost = patch.cost + self.lambda * trial.bits;
                 if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
@@ -139,6 +161,7 @@ impl Encoder<'_> {
         let (cost, trial, coefficients) = best.expect("the best mode was tried empty");
         let mut leaf = Leaf {
             mode: trial.mode,
+            reference: trial.reference_use(),
             ..Leaf::default()
         };
         leaf.patches[0] = coefficients;
@@ -221,7 +244,13 @@ impl Encoder<'_> {
         modes
     }
 
-    fn mode_trial(&self, site: &Site, mode: usize, bits: f32, prediction: Vec<i32>) -> ModeTrial {
+    pub(super) fn mode_trial(
+        &self,
+        site: &Site,
+        mode: usize,
+        bits: f32,
+        prediction: Vec<i32>,
+    ) -> ModeTrial {
         let fold = Fold::new(site.kind, mode, site.shape);
         let spectrum = self.spectrum(site, fold, &prediction);
         let estimate = self.estimate(&spectrum) + self.lambda * bits;
@@ -231,6 +260,7 @@ impl Encoder<'_> {
             estimate,
             prediction,
             spectrum,
+            reference: None,
         }
     }
 
@@ -260,7 +290,7 @@ impl Encoder<'_> {
     fn try_patch(
         &self,
         site: &Site,
-        predictor: &Predictor,
+        border: &Border,
         fold: Fold,
         sister: bool,
         choice: usize,
@@ -269,7 +299,7 @@ impl Encoder<'_> {
     ) -> Vec<PatchTrial> {
         let context = self
             .state
-            .patch_context(site, fold, &predictor.raw, sister, choice as u32);
+            .patch_context(site, fold, border, sister, choice as u32);
         let neighbours = self.state.coded_neighbours(site);
         let contexts = patch_context::coded(&context, neighbours[0], neighbours[1]);
         let [empty, coded] = costs(self.models(), site.kind, Element::Coded, &contexts);
@@ -334,6 +364,7 @@ impl Encoder<'_> {
                 })
             })
             .collect();
+        self.add_chroma_references(&sites, &predictors, &mut modes);
         modes.sort_by(|a, b| {
             (a[0].estimate + a[1].estimate).total_cmp(&(b[0].estimate + b[1].estimate))
         });
@@ -349,7 +380,7 @@ impl Encoder<'_> {
                 let sister = patches[0].coded();
                 let patch = self.best_chroma_patch(
                     &sites[component],
-                    &predictors[component],
+                    trials[component].border(&predictors[component].raw),
                     sister,
                     &trials[component],
                 );
@@ -363,6 +394,7 @@ impl Encoder<'_> {
         let (cost, index, patches) = best.expect("there is at least one chroma mode");
         let leaf = Leaf {
             mode: modes[index][0].mode,
+            reference: modes[index][0].reference_use(),
             patches,
         };
         let predictions = modes
@@ -375,7 +407,7 @@ impl Encoder<'_> {
     fn best_chroma_patch(
         &self,
         site: &Site,
-        predictor: &Predictor,
+        border: &Border,
         sister: bool,
         trial: &ModeTrial,
     ) -> PatchTrial {
@@ -403,7 +435,7 @@ impl Encoder<'_> {
             .iter()
             .enumerate()
             .flat_map(|(i, (_, choice, values))| {
-                self.try_patch(site, predictor, fold, sister, *choice, values, i == 0)
+                self.try_patch(site, border, fold, sister, *choice, values, i == 0)
             });
         found
             .min_by(|a, b| a.cost.total_cmp(&b.cost))
@@ -425,6 +457,7 @@ impl Encoder<'_> {
         let mut info = CellInfo {
             decoded: true,
             mode: leaf.mode as u8,
+            reference: leaf.reference,
             log_width: shape.log_width() as u8,
             log_height: shape.log_height() as u8,
             ..CellInfo::default()

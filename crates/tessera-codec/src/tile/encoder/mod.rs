@@ -2,7 +2,9 @@
 
 mod analysis;
 mod leaf;
+mod matching;
 mod quantise;
+mod reference;
 mod rough;
 mod search;
 pub mod training;
@@ -16,6 +18,7 @@ use super::state::{Site, TileState};
 use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
+use matching::Matches;
 use rough::RoughMap;
 use search::Tree;
 use tessera_dict::Dictionary;
@@ -99,6 +102,8 @@ struct Encoder<'a> {
     /// Padded luma as integers, for predictions from original samples.
     source: Vec<u16>,
     rough: RoughMap,
+    /// Where the tile resembles the references.
+    matches: Matches,
     stride: usize,
     analysis: Analysis,
     effort: Effort,
@@ -118,8 +123,14 @@ impl<'a> Encoder<'a> {
             .iter()
             .map(|plane| padded(plane, stride, rows))
             .collect();
+        let source: Vec<u16> = originals[0].iter().map(|&v| v as u16).collect();
+        let matches = match &state.references {
+            Some(references) => Matches::find(references, &source, stride),
+            None => Matches::default(),
+        };
         Self {
-            source: originals[0].iter().map(|&v| v as u16).collect(),
+            source,
+            matches,
             rough: RoughMap::empty(),
             originals,
             stride,
@@ -127,7 +138,7 @@ impl<'a> Encoder<'a> {
             lambda: effort.lambda,
             effort,
             writer: Writer {
-                models: ModelPair::new(dictionary),
+                models: ModelPair::new(dictionary, config.layout),
                 range: RangeEncoder::new(),
             },
             state,
@@ -135,6 +146,8 @@ impl<'a> Encoder<'a> {
     }
 
     fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
+        let in_use = self.references_help();
+        (self.state).code_references_in_use(&mut self.writer, in_use);
         for block in superblocks(config) {
             self.look_at(block);
             for &kind in config.layout.kinds() {
@@ -143,6 +156,7 @@ impl<'a> Encoder<'a> {
                 self.erase(kind, block);
                 self.write(kind, block, &mut tree, &mut observer);
             }
+            self.state.finish_superblock();
         }
     }
 

@@ -39,27 +39,26 @@ impl Choice {
     }
 }
 
-/// Chooses every level given those behind it.
-struct ChooseAll<'a, 'p> {
+/// See [`Prices::quantise`].
+struct Quantise<'a, 'p> {
     prices: &'a Prices<'a>,
     context: &'a PatchContext<'p>,
     coefficients: &'a [f32],
 }
 
-impl NullaryFnOnce for ChooseAll<'_, '_> {
-    type Output = Vec<Choice>;
+impl NullaryFnOnce for Quantise<'_, '_> {
+    type Output = Option<(Vec<i32>, f32)>;
 
     #[inline(always)]
-    fn call(self) -> Vec<Choice> {
-        let mut state = CoefficientState::new(self.context, self.coefficients.len() - 1);
-        let mut choices: Vec<Choice> = Vec::with_capacity(self.coefficients.len());
-        for (position, coefficient) in self.coefficients.iter().enumerate().rev() {
-            let choice = (self.prices).choose(self.context, &state, position, coefficient.abs());
-            state.push(self.context, position, choice.magnitude);
-            choices.push(choice);
-        }
-        choices.reverse();
-        choices
+    fn call(self) -> Self::Output {
+        let choices = self.prices.choose_all(self.context, self.coefficients);
+        let (last, cost) = (self.prices).choose_last(self.context, self.coefficients, &choices)?;
+        let signed = |(choice, c): (&Choice, &f32)| {
+            let magnitude = choice.magnitude as i32;
+            if *c < 0.0 { -magnitude } else { magnitude }
+        };
+        let levels = choices[..=last].iter().zip(self.coefficients).map(signed);
+        Some((levels.collect(), cost))
     }
 }
 
@@ -75,19 +74,27 @@ impl Prices<'_> {
         let end = coefficients[..limit]
             .iter()
             .rposition(|c| c.abs() > SMALLEST_LAST)?;
-        let choices = vectorised(ChooseAll {
+        let (levels, cost) = vectorised(Quantise {
             prices: self,
             context,
             coefficients: &coefficients[..=end],
-        });
-        let (last, cost) = self.choose_last(context, coefficients, &choices)?;
-        let signed = |(choice, c): (&Choice, &f32)| {
-            let magnitude = choice.magnitude as i32;
-            if *c < 0.0 { -magnitude } else { magnitude }
-        };
-        let levels = choices[..=last].iter().zip(coefficients).map(signed);
+        })?;
         let tail: f32 = coefficients[end + 1..].iter().map(|c| c * c).sum();
-        Some((levels.collect(), cost + tail))
+        Some((levels, cost + tail))
+    }
+
+    /// The best choice for every coefficient given those behind it.
+    #[inline(always)]
+    fn choose_all(&self, context: &PatchContext<'_>, coefficients: &[f32]) -> Vec<Choice> {
+        let mut state = CoefficientState::new(context, coefficients.len() - 1);
+        let mut choices: Vec<Choice> = Vec::with_capacity(coefficients.len());
+        for (position, coefficient) in coefficients.iter().enumerate().rev() {
+            let choice = self.choose(context, &state, position, coefficient.abs());
+            state.push(context, position, choice.magnitude);
+            choices.push(choice);
+        }
+        choices.reverse();
+        choices
     }
 
     #[inline(always)]
@@ -136,12 +143,14 @@ impl Prices<'_> {
     }
 
     /// Squared error of a coefficient of this size coded as `magnitude`.
+    #[inline(always)]
     fn distortion(&self, size: f32, magnitude: u32) -> f32 {
         let error = size - magnitude as f32 + shrinkage(magnitude, self.points) as f32 / 256.0;
         error * error
     }
 
     /// Where to stop: everything behind the last level is dropped.
+    #[inline(always)]
     fn choose_last(
         &self,
         context: &PatchContext<'_>,
@@ -183,6 +192,7 @@ impl<'a, 'p> LastPrices<'a, 'p> {
         }
     }
 
+    #[inline(always)]
     fn node(&mut self, node: u32, bit: u32) -> f32 {
         let costs = &mut self.nodes[node as usize];
         if costs[0].is_nan() {
@@ -192,6 +202,7 @@ impl<'a, 'p> LastPrices<'a, 'p> {
         costs[bit as usize]
     }
 
+    #[inline(always)]
     fn bits(&mut self, last: usize) -> f32 {
         let (class, extra, rest) = last_class(last);
         let mut node = 1;

@@ -124,6 +124,7 @@ impl Encoder<'_> {
                 directions.sort_by(|a, b| a.0.total_cmp(&b.0));
             }
         }
+        let best = best.min(self.look_at_references(&site));
         Look {
             cost: best + self.lambda * BLOCK_BITS,
             directions: directions.map(|(_, mode)| mode),

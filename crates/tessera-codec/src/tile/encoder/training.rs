@@ -3,12 +3,11 @@
 mod decisions;
 
 use super::{Effort, Encoder};
-use crate::tile::TileConfig;
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
 use crate::tile::mix::Models;
-use crate::tile::predict::Predictor;
 use crate::tile::state::{Fold, Leaf, Site};
+use crate::tile::{PlaneLayout, TileConfig};
 pub use decisions::{CellCount, Decisions};
 use tessera_dict::layout::BasisTotals;
 use tessera_dict::{Dictionary, PlaneKind, Prior};
@@ -23,6 +22,8 @@ pub struct PatchRecord<'a> {
     pub shape: Shape,
     /// Mode class.
     pub class: usize,
+    /// Index of the chosen basis in its group.
+    pub choice: usize,
     /// Activity of the neighbours, in steps.
     pub activity: f32,
     /// Gradient of the border, in steps.
@@ -48,7 +49,7 @@ pub struct CarriedModels(ModelPair);
 impl CarriedModels {
     /// Starts from the priors of `dictionary`.
     pub fn new(dictionary: &Dictionary) -> Self {
-        Self(ModelPair::new(dictionary))
+        Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444))
     }
 
     /// Starts from the given priors of luma and chroma.
@@ -142,13 +143,8 @@ impl Encoder<'_> {
                 y,
                 shape,
             };
-            let predictor = Predictor::new(canvas.border(component, x, y, shape), shape);
-            let mut prediction = vec![0; shape.area()];
-            self.state
-                .predict(&site, &predictor, mode, luma_mode, &mut prediction);
-            let context = self
-                .state
-                .patch_context(&site, fold, &predictor.raw, false, 0);
+            let (prediction, border) = self.state.prediction(&site, leaf, luma_mode);
+            let context = self.state.patch_context(&site, fold, &border, false, 0);
             let patch = &leaf.patches[component];
             let folded = fold.apply(shape);
             let spectrum = self.spectrum(&site, fold, &prediction);
@@ -165,6 +161,7 @@ impl Encoder<'_> {
                 kind,
                 shape: folded,
                 class: fold.class,
+                choice: patch.choice as usize,
                 activity: context.activity as f32 / 256.0,
                 gradient: context.gradient.min(1024) as f32 / 256.0,
                 spectrum: &spectrum,

@@ -39,7 +39,7 @@ impl Decisions {
     /// Reads the decisions back from a coded tile; `None` if the bytes are not one of this dictionary.
     pub fn read(bytes: &[u8], config: &TileConfig, dictionary: &Dictionary) -> Option<Self> {
         let mut recorder = Recorder {
-            reader: Reader::new(bytes, dictionary),
+            reader: Reader::new(bytes, dictionary, config.layout),
             decisions: Self::default(),
         };
         read_tile(&mut recorder, config, dictionary).ok()?;

@@ -1,0 +1,107 @@
+//! Decoding of the reference pictures a dictionary carries (`spec/dictionary.md`, "References").
+
+use crate::container::{Container, Integrity, TilePayload};
+use crate::decode::{alpha_config, check_work, tile_config};
+use crate::error::{DictionaryError, Error, FormatError, Result};
+use crate::limits::Limits;
+use crate::tile::{Exhausted, decode_tile};
+use crate::tile_grid::Rect;
+use tessera_dict::reference::ReferencePlanes;
+use tessera_dict::{Dictionary, Reference};
+use tessera_patch::Plane;
+
+/// The planes of all references of a dictionary, decoded on the first call.
+///
+/// # Errors
+/// [`DictionaryError::Reference`] naming the first one that is no valid picture of its stated size.
+pub(crate) fn decoded(dictionary: &Dictionary) -> Result<Vec<&ReferencePlanes>, DictionaryError> {
+    let references = dictionary.references.iter().enumerate();
+    references
+        .map(|(index, reference)| planes(index, reference))
+        .collect()
+}
+
+fn planes(index: usize, reference: &Reference) -> Result<&ReferencePlanes, DictionaryError> {
+    let planes = reference.planes(|reference| decode(reference).ok());
+    planes.ok_or_else(|| {
+        // Rare enough to be done again for the sake of the message.
+        let reason = match decode(reference) {
+            Err(error) => error.to_string(),
+            Ok(_) => "it could not be decoded at first".into(),
+        };
+        DictionaryError::Reference { index, reason }
+    })
+}
+
+/// Decodes one tile after the other on the calling thread: other threads may be waiting for the result, and one
+/// that helped out with tiles of theirs meanwhile would wait for itself.
+fn decode(reference: &Reference) -> Result<ReferencePlanes> {
+    let container = Container::parse(reference.stream(), &Limits::default(), Integrity::Checked)?;
+    check_kind(reference, &container)?;
+    container.check()?;
+    let header = container.header();
+    let empty = || Plane {
+        width: header.width as usize,
+        height: header.height as usize,
+        data: vec![0; header.width as usize * header.height as usize],
+    };
+    let mut all = ReferencePlanes {
+        colour: vec![empty(); header.format.colour_channels()],
+        alpha: header.format.alpha.then(empty),
+    };
+    for index in 0..container.grid().count() {
+        let rect = container.grid().rect(index);
+        let payload = container.tile(index)?;
+        for (plane, tile) in all
+            .colour
+            .iter_mut()
+            .chain(&mut all.alpha)
+            .zip(decode_planes(&container, rect, &payload)?)
+        {
+            paste(plane, rect, &tile);
+        }
+    }
+    Ok(all)
+}
+
+/// A reference must have the size its entry states and must not depend on other references.
+fn check_kind(reference: &Reference, container: &Container<'_>) -> Result<()> {
+    let header = container.header();
+    let refuse = |reason| Err(FormatError::invalid("the reference picture", reason).into());
+    if header.dictionary != Dictionary::builtin().id() {
+        return refuse("it does not use the default dictionary");
+    }
+    let stated = (u32::from(reference.width()), u32::from(reference.height()));
+    if (header.width, header.height) != stated {
+        return refuse("it does not have the stated size");
+    }
+    Ok(())
+}
+
+/// The planes of a tile: colour, then alpha.
+fn decode_planes(
+    container: &Container<'_>,
+    rect: Rect,
+    payload: &TilePayload<'_>,
+) -> Result<Vec<Plane>> {
+    let header = container.header();
+    let config = tile_config(header, rect);
+    check_work(header, &config, payload)?;
+    let decode = |data: &[u8], config| {
+        decode_tile(data, config, Dictionary::builtin()).map_err(|Exhausted| {
+            Error::from(FormatError::invalid("the tile data", "it ends too early"))
+        })
+    };
+    let mut planes = decode(payload.colour, &config)?;
+    if let (Some(data), Some(quantiser)) = (payload.alpha, header.alpha_quantiser) {
+        planes.extend(decode(data, &alpha_config(&config, quantiser))?);
+    }
+    Ok(planes)
+}
+
+fn paste(plane: &mut Plane, rect: Rect, tile: &Plane) {
+    for (row, samples) in tile.data.chunks_exact(tile.width).enumerate() {
+        let start = (rect.y as usize + row) * plane.width + rect.x as usize;
+        plane.data[start..start + tile.width].copy_from_slice(samples);
+    }
+}
