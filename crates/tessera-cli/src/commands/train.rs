@@ -161,9 +161,13 @@ fn with_references(
     let bar = waiting("choosing reference pictures");
     let chosen = with_threads(args.threads, || {
         let mut show = |done: usize, total: usize| {
-            bar.set_message(format!("choosing reference pictures, step {done} of {total}"));
+            bar.set_message(format!(
+                "choosing reference pictures, step {done} of {total}"
+            ));
         };
-        Ok(choose_references(training, judges, &start, &params, &mut show)?)
+        Ok(choose_references(
+            training, judges, &start, &params, &mut show,
+        )?)
     });
     bar.finish_and_clear();
     let chosen = chosen?;
