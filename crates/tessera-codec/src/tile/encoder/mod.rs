@@ -9,6 +9,7 @@ mod matching;
 mod prices;
 mod quantise;
 mod reference;
+pub mod reference_costs;
 mod rough;
 mod search;
 pub mod training;
@@ -140,13 +141,9 @@ impl<'a> Encoder<'a> {
             .map(|plane| padded(plane, stride, rows))
             .collect();
         let source: Vec<u16> = originals[0].iter().map(|&v| v as u16).collect();
-        let matches = match &state.references {
-            Some(references) => Matches::find(references, &source, stride),
-            None => Matches::default(),
-        };
         Self {
             source,
-            matches,
+            matches: Matches::default(),
             rough: RoughMap::empty(),
             originals,
             stride,
@@ -164,6 +161,10 @@ impl<'a> Encoder<'a> {
     }
 
     fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
+        if let Some(references) = &self.state.references {
+            let all = 0..references.len() as u8;
+            self.matches = Matches::find(references, all, &self.source, self.stride);
+        }
         let in_use = self.references_help();
         (self.state).code_references_in_use(&mut self.writer, in_use);
         for block in superblocks(config) {

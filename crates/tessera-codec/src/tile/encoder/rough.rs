@@ -20,7 +20,8 @@ const DIRECTION_STEP: usize = 4;
 /// Rough costs of a block and its best directions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Look {
-    cost: f32,
+    /// Cost as a whole.
+    pub(crate) cost: f32,
     /// Cost as upper and lower half, and as left and right half.
     halves: [f32; 2],
     pub(crate) directions: [u8; 2],
@@ -113,7 +114,7 @@ impl Encoder<'_> {
         self.rough = map;
     }
 
-    fn look(&self, block: Block) -> Look {
+    pub(super) fn look(&self, block: Block) -> Look {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let predictor = Predictor::new(self.original_border(&site), shape);
