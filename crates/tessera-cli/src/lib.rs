@@ -7,6 +7,7 @@ pub mod commands;
 mod dictionaries;
 pub mod exit;
 mod files;
+mod interrupt;
 pub mod progress;
 pub mod threads;
 mod verbosity;

@@ -92,19 +92,25 @@ impl Watch for StepBar {
     }
 }
 
-/// A bar over the pictures of each stage of a training.
+/// A bar over the pictures of each stage of a training, with the best gain on held-out pictures so far.
 #[derive(Debug)]
-pub struct StageBar(ProgressBar);
+pub struct StageBar {
+    bar: ProgressBar,
+    best: Option<f64>,
+}
 
 impl StageBar {
     /// An empty bar.
     pub fn new() -> Self {
-        Self(drawn(ProgressBar::no_length(), STEPS))
+        Self {
+            bar: drawn(ProgressBar::no_length(), STEPS),
+            best: None,
+        }
     }
 
     /// Removes the bar.
     pub fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -116,15 +122,31 @@ impl Default for StageBar {
 
 impl TrainObserver for StageBar {
     fn progress(&mut self, stage: Stage, done: usize, total: usize) {
-        self.0.set_length(total as u64);
-        self.0.set_position(done as u64);
-        self.0.set_message(match stage {
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+        let stage = match stage {
             Stage::Harvest => "collecting patches",
             Stage::Bases => "learning bases",
             Stage::Filter => "learning the filter",
             Stage::Priors => "adapting the models",
+            Stage::Judging => "checking on held-out pictures",
+        };
+        self.bar.set_message(match self.best {
+            Some(best) => format!("{stage}; held-out bits so far {:+.1} %", 100.0 * best),
+            None => stage.to_owned(),
         });
     }
+
+    fn judged(&mut self, change: f64) {
+        self.best = Some(self.best.map_or(change, |best| best.min(change)));
+    }
+}
+
+/// A line that tells what is being waited for.
+pub(crate) fn waiting(what: &'static str) -> ProgressBar {
+    let bar = drawn(ProgressBar::no_length(), PHASES);
+    bar.set_message(what);
+    bar
 }
 
 fn drawn(bar: ProgressBar, template: &str) -> ProgressBar {

@@ -96,6 +96,19 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
     })
 }
 
+/// Tag and stored size of every section of a dictionary file.
+///
+/// # Errors
+/// If the bytes are no dictionary of this version, or damaged.
+pub fn sections(data: &[u8]) -> Result<Vec<(String, usize)>, Error> {
+    let body = data.get(MAGIC.len() + 1..).ok_or(Error::NotADictionary)?;
+    let sections = Sections::parse(body)?.0.into_iter();
+    let name = |tag: Tag| String::from_utf8_lossy(&tag).into_owned();
+    Ok(sections
+        .map(|(tag, body)| (name(tag), body.len()))
+        .collect())
+}
+
 struct Sections<'a>(Vec<(Tag, &'a [u8])>);
 
 impl<'a> Sections<'a> {

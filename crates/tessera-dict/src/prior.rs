@@ -11,8 +11,11 @@ pub struct PriorCell {
     pub count: u8,
 }
 
-/// Largest starting confidence; more would keep a picture from moving the cell.
-pub const MAX_COUNT: u8 = 60;
+/// Largest starting confidence: where the adaptation of a cell stops getting slower.
+pub const MAX_COUNT: u8 = 250;
+
+/// Largest confidence of merged priors; pictures of all kinds do not agree better than this.
+const MERGED_COUNT: u8 = 60;
 
 /// Starting state of all cells and weights of one plane kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl Prior {
                 .sum();
             PriorCell {
                 log_odds: if total == 0 { 0 } else { (sum / total) as i8 },
-                count: total.min(i32::from(MAX_COUNT)) as u8,
+                count: total.min(i32::from(MERGED_COUNT)) as u8,
             }
         };
         let weight = |at: usize, lane: usize| {
@@ -97,7 +100,7 @@ mod tests {
         assert_eq!(merged.weights[0], [40; LANES]);
         assert_eq!(
             Prior::merged(&[with(5, 200), with(5, 200)]).cells[0].count,
-            MAX_COUNT
+            MERGED_COUNT
         );
     }
 }

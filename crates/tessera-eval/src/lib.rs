@@ -5,12 +5,13 @@
 //! picture, codec and quality and keeps the [`points`]; [`bd`] condenses curves to BD-rates;
 //! [`report`] writes it all down; [`rd`] is all of that in one call.
 //!
-//! [`paper`] runs the experiments of the BatchSVD paper again; [`mosaic`] draws dictionaries.
+//! [`gain`] measures what a learned dictionary brings. [`paper`] runs the experiments of the BatchSVD paper again; [`mosaic`] draws dictionaries.
 
 pub mod bd;
 pub mod codec;
 pub mod compare;
 pub mod curve;
+pub mod gain;
 pub mod metrics;
 pub mod mosaic;
 pub mod paper;

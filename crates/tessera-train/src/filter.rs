@@ -8,6 +8,25 @@ use tessera_dict::filter::{CLASSES, COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
 /// Strength of the pull towards the weights of the parent class, in squared steps.
 const PULL: f64 = 30.0;
 
+/// Filter observations by range of steps and plane kind.
+pub(crate) type BandStatistics = Vec<[FilterStatistics; 2]>;
+
+/// Weights of every class, pulled towards those of `start`.
+pub(crate) fn solve_filter_from(statistics: &FilterStatistics, start: &FilterBand) -> FilterBand {
+    let scale = f64::from(1u32 << COEFFICIENT_BITS);
+    let class = |(class, start): (usize, &[i16; TAPS])| {
+        let parent = start.map(|weight| f64::from(weight) / scale);
+        let (gram, target) = (&statistics.gram[class], &statistics.target[class]);
+        rounded(solve(gram, target, &parent))
+    };
+    start.iter().enumerate().map(class).collect()
+}
+
+fn rounded(weights: [f64; TAPS]) -> [i16; TAPS] {
+    let scale = f64::from(1u32 << COEFFICIENT_BITS);
+    weights.map(|weight| (weight * scale).round().clamp(-8192.0, 8191.0) as i16)
+}
+
 /// Weights of every class; classes with few observations lean on their parents: the same surroundings
 /// anywhere in a patch, and behind those all samples together.
 pub(crate) fn solve_filter(statistics: &FilterStatistics) -> FilterBand {
@@ -33,8 +52,7 @@ pub(crate) fn solve_filter(statistics: &FilterStatistics) -> FilterBand {
         let parent = solve(&gram, &target, &all);
         for class in group..group + EDGES {
             let weights = solve(&statistics.gram[class], &statistics.target[class], &parent);
-            let scale = f64::from(1u32 << COEFFICIENT_BITS);
-            band.push(weights.map(|w| (w * scale).round().clamp(-8192.0, 8191.0) as i16));
+            band.push(rounded(weights));
         }
     }
     band

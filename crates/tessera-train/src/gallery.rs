@@ -9,6 +9,13 @@ const ENDINGS: [&str; 11] = [
     "png", "jpg", "jpeg", "webp", "ppm", "pgm", "pnm", "tif", "tiff", "bmp", "pam",
 ];
 
+/// Fewest pictures that judge, if there are twice as many.
+const FEWEST_JUDGES: usize = 6;
+/// More judges would take time and not change the verdict.
+const MOST_JUDGES: usize = 32;
+/// Runs of neighbouring files that judge.
+const RUNS: usize = 4;
+
 /// A sorted list of picture files.
 #[derive(Clone, Debug)]
 pub struct Gallery {
@@ -64,11 +71,37 @@ impl Gallery {
         (Self { files }, skipped)
     }
 
-    /// Splits off every `every`-th picture for testing: (training, testing).
-    pub fn split(&self, every: usize) -> (Self, Self) {
-        let pick = |tested: bool| Self {
+    /// At most `limit` files, evenly spread over all of them.
+    pub fn sampled(self, limit: usize) -> Self {
+        let count = self.files.len();
+        if count <= limit {
+            return self;
+        }
+        let files = (0..limit).map(|i| self.files[i * count / limit].clone());
+        Self {
+            files: files.collect(),
+        }
+    }
+
+    /// Sets a share of the pictures aside for judging: (training, judging); neither is empty if there are two.
+    ///
+    /// They are taken in a few runs of neighbouring names: a series of shots of the same thing must not
+    /// end up on both sides, or learning by heart would look like a gain.
+    pub fn hold_out(&self, share: f64) -> (Self, Self) {
+        let count = self.files.len();
+        let wanted = (share * count as f64).round() as usize;
+        let held = wanted.clamp(FEWEST_JUDGES.min(count / 2), (count - 1).min(MOST_JUDGES));
+        let is_held = |index: usize| {
+            // Run r is centred in the r-th part of the list.
+            (0..RUNS).any(|run| {
+                let length = held / RUNS + usize::from(run < held % RUNS);
+                let start = (2 * run + 1) * count / (2 * RUNS) - length / 2;
+                (start..start + length).contains(&index)
+            })
+        };
+        let pick = |held: bool| Self {
             files: (self.files.iter().enumerate())
-                .filter(|(index, _)| (index % every == every / 2) == tested)
+                .filter(|(index, _)| is_held(*index) == held)
                 .map(|(_, file)| file.clone())
                 .collect(),
         };
@@ -123,4 +156,39 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gallery(count: usize) -> Gallery {
+        let file = |i: usize| PathBuf::from(format!("{i:04}.png"));
+        Gallery {
+            files: (0..count).map(file).collect(),
+        }
+    }
+
+    #[test]
+    fn held_out_pictures_are_apart_and_never_all() {
+        for count in 2..200 {
+            for share in [0.0, 0.1, 0.5, 1.0] {
+                let (training, judging) = gallery(count).hold_out(share);
+                assert_eq!(training.len() + judging.len(), count, "{count} {share}");
+                assert!(
+                    !training.is_empty() && !judging.is_empty(),
+                    "{count} {share}"
+                );
+                assert!(judging.len() <= MOST_JUDGES);
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_spread() {
+        let sampled = gallery(1000).sampled(10);
+        assert_eq!(sampled.len(), 10);
+        assert_eq!(sampled.files()[9], PathBuf::from("0900.png"));
+        assert_eq!(gallery(5).sampled(10).len(), 5);
+    }
 }

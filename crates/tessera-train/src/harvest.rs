@@ -21,6 +21,12 @@ pub(crate) struct GroupKey {
 /// Fractional bits of stored coefficients.
 const STORED_SCALE: f32 = 32.0;
 
+fn stored(coefficient: &f32) -> i16 {
+    (coefficient * STORED_SCALE)
+        .round()
+        .clamp(-32000.0, 32000.0) as i16
+}
+
 /// One harvested patch.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
@@ -28,10 +34,28 @@ pub(crate) struct Sample {
     pub(crate) activity: f32,
     /// Gradient of the border, in steps.
     pub(crate) gradient: f32,
+    /// Number of the picture it was taken from.
+    pub(crate) picture: u32,
     spectrum: Box<[i16]>,
 }
 
 impl Sample {
+    /// A patch of calm surroundings.
+    #[cfg(test)]
+    pub(crate) fn new(picture: u32, spectrum: &[f32]) -> Self {
+        Self {
+            activity: 0.0,
+            gradient: 0.0,
+            picture,
+            spectrum: spectrum.iter().map(stored).collect(),
+        }
+    }
+
+    /// Number of coefficients.
+    pub(crate) fn dimension(&self) -> usize {
+        self.spectrum.len()
+    }
+
     /// Leading coefficients of the spectrum, in steps.
     pub(crate) fn spectrum(&self) -> impl Iterator<Item = f32> {
         self.spectrum.iter().map(|&v| f32::from(v) / STORED_SCALE)
@@ -44,6 +68,9 @@ pub(crate) struct Harvest {
     groups: BTreeMap<GroupKey, Reservoir>,
     /// Sum of (level - coefficient) and count, by plane kind and magnitude 1, 2, 3 and more.
     offsets: [[(f64, u64); 3]; 2],
+    /// How often every basis of a group was chosen.
+    usage: BTreeMap<(GroupKey, usize), u64>,
+    picture: u32,
     random: Pcg64Mcg,
 }
 
@@ -62,11 +89,13 @@ fn capacity(rotated: usize) -> u64 {
 }
 
 impl Harvest {
-    /// An empty harvest whose sampling follows `seed`.
-    pub(crate) fn new(seed: u64) -> Self {
+    /// An empty harvest of one picture, whose sampling follows `seed`.
+    pub(crate) fn new(picture: usize, seed: u64) -> Self {
         Self {
             groups: BTreeMap::new(),
             offsets: [[(0.0, 0); 3]; 2],
+            usage: BTreeMap::new(),
+            picture: picture as u32,
             random: Pcg64Mcg::new(u128::from(seed) << 1 | 1),
         }
     }
@@ -78,12 +107,21 @@ impl Harvest {
             .map(|(key, group)| (*key, group.samples.as_slice()))
     }
 
-    /// How far below their levels coefficients lie on average, in 1/256 step, by plane kind and magnitude.
-    pub(crate) fn shrinkage(&self) -> [[u8; 3]; 2] {
-        let mean = |(sum, count): (f64, u64)| {
-            (256.0 * sum / count.max(1) as f64).round().clamp(0.0, 64.0) as u8
+    /// How many patches chose a basis.
+    pub(crate) fn usage(&self, key: GroupKey, choice: usize) -> u64 {
+        self.usage.get(&(key, choice)).copied().unwrap_or(0)
+    }
+
+    /// How far below their levels coefficients lie on average, in 1/256 step, by plane kind and magnitude;
+    /// `start` counts for `pull` observations.
+    pub(crate) fn shrinkage(&self, start: [[u8; 3]; 2], pull: u64) -> [[u8; 3]; 2] {
+        let mean = |kind: usize, magnitude: usize| {
+            let (sum, count) = self.offsets[kind][magnitude];
+            let held = pull as f64 * f64::from(start[kind][magnitude]);
+            let mean = (256.0 * sum + held) / (count + pull).max(1) as f64;
+            mean.round().clamp(0.0, 64.0) as u8
         };
-        self.offsets.map(|kind| kind.map(mean))
+        [0, 1].map(|kind| [0, 1, 2].map(|magnitude| mean(kind, magnitude)))
     }
 
     /// Adds what another harvest collected.
@@ -95,6 +133,9 @@ impl Harvest {
             .zip(other.offsets.iter().flatten())
         {
             *own = (own.0 + other.0, own.1 + other.1);
+        }
+        for (key, count) in other.usage {
+            *self.usage.entry(key).or_default() += count;
         }
         for (key, group) in other.groups {
             let rotated = Shape::from_index(key.shape).rotated();
@@ -130,21 +171,24 @@ impl PatchObserver for Harvest {
                 *count += 1;
             }
         }
+        let key = GroupKey {
+            kind: record.kind,
+            shape: record.shape.index(),
+            class: record.class,
+        };
+        if !record.levels.is_empty() {
+            *self.usage.entry((key, record.choice)).or_default() += 1;
+        }
         let rotated = record.shape.rotated();
         let head = &record.spectrum[..rotated];
         if head.iter().all(|c| c.abs() <= WORTH_CODING) {
             return;
         }
-        let store = |c: &f32| (c * STORED_SCALE).round().clamp(-32000.0, 32000.0) as i16;
         let sample = Sample {
             activity: record.activity,
             gradient: record.gradient,
-            spectrum: head.iter().map(store).collect(),
-        };
-        let key = GroupKey {
-            kind: record.kind,
-            shape: record.shape.index(),
-            class: record.class,
+            picture: self.picture,
+            spectrum: head.iter().map(stored).collect(),
         };
         let group = self.groups.entry(key).or_default();
         group.offer(sample, capacity(rotated), &mut self.random);

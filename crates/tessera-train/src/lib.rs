@@ -1,12 +1,24 @@
 //! Learns Tessera dictionaries from pictures.
 
+mod adapt;
 mod bases;
+mod cells;
 mod filter;
 pub mod gallery;
 mod harvest;
+mod lesson;
 mod magnitude;
 mod pipeline;
+mod priors;
+mod provenance;
+pub mod references;
+mod refine;
+mod size;
+mod specialise;
+mod transfer;
+mod trial;
 mod union;
 
 pub use gallery::Gallery;
 pub use pipeline::{Stage, TrainError, TrainObserver, TrainParams, train};
+pub use specialise::{SpecialiseParams, Specialised, specialise};

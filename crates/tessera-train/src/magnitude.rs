@@ -51,6 +51,31 @@ impl Coded {
 
     /// Non-negative least squares of every magnitude on the later ones and the surroundings.
     pub(crate) fn fit_magnitudes(&self) -> MagnitudeModel {
+        let (gram, target) = self.normal_equations();
+        let m = self.values.ncols();
+        to_model(&multiplicative_descent(&gram, &target, first_factors(m)), m)
+    }
+
+    /// The same, pulled towards a model that counts for `pull` patches.
+    pub(crate) fn refit_magnitudes(&self, start: &MagnitudeModel, pull: f32) -> MagnitudeModel {
+        let (mut gram, mut target) = self.normal_equations();
+        let m = self.values.ncols();
+        let start = from_model(start, m);
+        let weight = pull / self.values.nrows().max(1) as f32;
+        for i in 0..m + 3 {
+            gram[(i, i)] += weight;
+            for j in 0..m {
+                target[(i, j)] += weight * start[(i, j)];
+            }
+        }
+        let first = Mat::from_fn(m + 3, m, |i, j| match i {
+            i if i < m && i <= j => 0.0,
+            _ => start[(i, j)].max(1e-3),
+        });
+        to_model(&multiplicative_descent(&gram, &target, first), m)
+    }
+
+    fn normal_equations(&self) -> (Mat<f32>, Mat<f32>) {
         let (n, m) = (self.values.nrows(), self.values.ncols());
         let levels = Mat::from_fn(n, m, |i, j| quantise(self.values[(i, j)]));
         let features = self.features(&levels);
@@ -77,8 +102,7 @@ impl Coded {
         for j in 0..m + 3 {
             gram[(j, j)] += 2e-4;
         }
-        let factors = multiplicative_descent(&gram, &target, m);
-        to_model(&factors, m)
+        (gram, target)
     }
 
     fn features(&self, levels: &Mat<f32>) -> Mat<f32> {
@@ -108,12 +132,9 @@ fn row_weight(levels: &Mat<f32>, row: usize) -> f32 {
 }
 
 /// Minimises over factors >= 0, those of coefficient i on j only for i > j.
-fn multiplicative_descent(gram: &Mat<f32>, target: &Mat<f32>, m: usize) -> Mat<f32> {
-    let mut factors = Mat::from_fn(m + 3, m, |i, j| match i {
-        i if i == m + 2 => 0.05,
-        i if i >= m || i > j => 0.01,
-        _ => 0.0,
-    });
+fn multiplicative_descent(gram: &Mat<f32>, target: &Mat<f32>, first: Mat<f32>) -> Mat<f32> {
+    let m = first.ncols();
+    let mut factors = first;
     let mut product = Mat::zeros(m + 3, m);
     for _ in 0..ITERATIONS {
         matmul(&mut product, Accum::Replace, gram, &factors, 1.0, Par::Seq);
@@ -124,6 +145,25 @@ fn multiplicative_descent(gram: &Mat<f32>, target: &Mat<f32>, m: usize) -> Mat<f
         }
     }
     factors
+}
+
+fn first_factors(m: usize) -> Mat<f32> {
+    Mat::from_fn(m + 3, m, |i, j| match i {
+        i if i == m + 2 => 0.05,
+        i if i >= m || i > j => 0.01,
+        _ => 0.0,
+    })
+}
+
+/// The factors a model stands for.
+fn from_model(model: &MagnitudeModel, m: usize) -> Mat<f32> {
+    Mat::from_fn(m + 3, m, |i, j| match i.checked_sub(m) {
+        None if i > j => f32::from(model.row(i)[j]) / 256.0,
+        None => 0.0,
+        Some(0) => f32::from(model.activity[j]) / 4096.0,
+        Some(1) => f32::from(model.gradient[j]) / 4096.0,
+        Some(_) => f32::from(model.base[j]) / 4096.0,
+    })
 }
 
 fn to_model(factors: &Mat<f32>, m: usize) -> MagnitudeModel {

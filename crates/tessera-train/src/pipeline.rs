@@ -7,15 +7,13 @@
 //! 4. Once more with the filter in place.
 
 use crate::bases::learn_bases;
-use crate::filter::solve_filter;
+use crate::filter::{BandStatistics, solve_filter};
 use crate::gallery::Gallery;
 use crate::harvest::Harvest;
+use crate::lesson::part_of;
 use rayon::prelude::*;
-use tessera_codec::tile::encoder::training::{
-    CarriedModels, FilterStatistics, encode_for_training,
-};
+use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
 use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
-use tessera_codec::{Picture, Rect};
 use tessera_dict::filter::BANDS;
 use tessera_dict::{Dictionary, FilterSet, PlaneKind, Prior};
 use tessera_patch::Plane;
@@ -64,12 +62,25 @@ pub enum Stage {
     Filter,
     /// Final adaptation of the models.
     Priors,
+    /// Trying a dictionary on the held-out pictures.
+    Judging,
 }
 
 /// Is told how training proceeds.
 pub trait TrainObserver: Send {
     /// `done` of `total` steps of a stage are behind us.
     fn progress(&mut self, stage: Stage, done: usize, total: usize);
+
+    /// A dictionary was tried on the held-out pictures: `change` of their bits at equal error against the start.
+    fn judged(&mut self, _change: f64) {}
+
+    /// A round is over; this is the best dictionary so far, good for use and for going on from.
+    fn checkpoint(&mut self, _dictionary: &Dictionary) {}
+
+    /// Whether to end at the next opportunity with the best dictionary so far.
+    fn stopped(&self) -> bool {
+        false
+    }
 }
 
 impl TrainObserver for () {
@@ -82,6 +93,29 @@ pub enum TrainError {
     /// There is nothing to learn from.
     #[error("there are no pictures to learn from")]
     NoPictures,
+    /// One picture cannot both be learned from and held out.
+    #[error(
+        "learning takes at least two pictures: some to learn from, others to check the gain on"
+    )]
+    OnePicture,
+    /// A checkpoint does not belong to what is being trained.
+    #[error(
+        "the checkpoint was made from other pictures, another start or another seed; start from it with --from instead"
+    )]
+    OtherRun,
+    /// No dictionary is that small.
+    #[error(
+        "a dictionary cannot be smaller than {least} bytes, {limit} were asked for; allow more with --max-size"
+    )]
+    TooLarge {
+        /// What was asked for.
+        limit: usize,
+        /// What is possible.
+        least: usize,
+    },
+    /// The observer asked to stop before there was a dictionary.
+    #[error("stopped before there was anything to keep")]
+    Stopped,
     /// A picture that was readable before no longer is.
     #[error("{0}: {1}")]
     Picture(String, String),
@@ -134,6 +168,14 @@ pub fn train(
     Ok(training.dictionary)
 }
 
+/// Fails once the observer wants to stop.
+pub(crate) fn go_on(observer: &dyn TrainObserver) -> Result<(), TrainError> {
+    if observer.stopped() {
+        return Err(TrainError::Stopped);
+    }
+    Ok(())
+}
+
 struct Training<'a> {
     gallery: &'a Gallery,
     params: &'a TrainParams,
@@ -141,18 +183,17 @@ struct Training<'a> {
     dictionary: Dictionary,
 }
 
-/// Filter observations by range of steps and plane kind.
-type BandStatistics = Vec<[FilterStatistics; 2]>;
-
 impl Training<'_> {
     fn harvest(&self, observer: &mut dyn TrainObserver) -> Result<Harvest, TrainError> {
         let jobs = self.jobs(self.params.harvest_passes);
-        let mut all = Harvest::new(self.params.seed);
+        let mut all = Harvest::new(0, self.params.seed);
         for (batch, chunk) in jobs.chunks(BATCH).enumerate() {
+            go_on(observer)?;
             observer.progress(Stage::Harvest, batch * BATCH, jobs.len());
             let harvests = chunk.par_iter().map(|&(index, pass)| {
                 let (planes, config) = self.part(index, pass, self.params.harvest_crop)?;
-                let mut own = Harvest::new(self.params.seed ^ ((index as u64) << 8 | pass as u64));
+                let seed = self.params.seed ^ ((index as u64) << 8 | pass as u64);
+                let mut own = Harvest::new(index, seed);
                 let mut models = CarriedModels::new(&self.dictionary);
                 encode_for_training(
                     &planes,
@@ -176,7 +217,7 @@ impl Training<'_> {
         self.dictionary.luma_prior = Prior::untrained(luma.totals());
         self.dictionary.chroma_prior = Prior::untrained(chroma.totals());
         (self.dictionary.luma, self.dictionary.chroma) = (luma, chroma);
-        self.dictionary.shrinkage = harvest.shrinkage();
+        self.dictionary.shrinkage = harvest.shrinkage(self.dictionary.shrinkage, 0);
         Ok(())
     }
 
@@ -191,6 +232,7 @@ impl Training<'_> {
         let mut chains = vec![CarriedModels::new(&self.dictionary); CHAINS];
         let mut statistics: BandStatistics = (0..BANDS).map(|_| Default::default()).collect();
         for (round, chunk) in jobs.chunks(CHAINS).enumerate() {
+            go_on(observer)?;
             observer.progress(stage, round * CHAINS, jobs.len());
             let tiles = chains
                 .par_iter_mut()
@@ -294,18 +336,5 @@ impl Training<'_> {
             alpha: false,
         };
         Ok((planes, config))
-    }
-}
-
-/// A part of at most `crop` x `crop`, at a place that varies with `turn`.
-fn part_of(picture: &Picture, crop: u32, turn: usize) -> Rect {
-    let place =
-        |size: u32, whole: u32, factor: usize| (turn * factor % (whole - size + 1) as usize) as u32;
-    let (width, height) = (picture.width().min(crop), picture.height().min(crop));
-    Rect {
-        x: place(width, picture.width(), 7919),
-        y: place(height, picture.height(), 104_729),
-        width,
-        height,
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Union {
 
 /// Magnitude (in steps) from which a coefficient is worth its bits: the encoder's rough estimate of
 /// what a coefficient costs is 0.08 of noise and 6.3 bits.
-fn worthwhile(lambda: f32) -> f64 {
+pub(crate) fn worthwhile(lambda: f32) -> f64 {
     f64::from(0.08 + 6.3 * lambda).sqrt()
 }
 

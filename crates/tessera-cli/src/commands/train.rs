@@ -2,15 +2,22 @@
 
 use crate::dictionaries;
 use crate::exit::Usage;
-use crate::files::{check_output, write_output};
-use crate::progress::StageBar;
+use crate::files::{check_output, print_report, write_output};
+use crate::interrupt::Deadline;
+use crate::progress::{StageBar, waiting};
 use crate::threads::with_threads;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use tessera_dict::Dictionary;
-use tessera_train::{Gallery, TrainParams, train};
+use tessera_eval::gain;
+use tessera_train::references::{ReferenceParams, choose_references};
+use tessera_train::{
+    Gallery, SpecialiseParams, Stage, TrainObserver, TrainParams, specialise, train,
+};
 
 /// Arguments of `tessera train`.
 #[derive(Debug, Args)]
@@ -24,12 +31,30 @@ pub struct TrainArgs {
     /// What to start from: a dictionary file, `default`, or `untrained`.
     #[arg(long, value_name = "FILE", default_value = "default")]
     from: PathBuf,
+    /// Goes on from the checkpoint of an earlier run with the same pictures, start and seed.
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    resume: Option<PathBuf>,
+    /// Stops after this time with the best dictionary so far: 90s, 10m, 1h.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    time: Option<Duration>,
+    /// Share of the pictures that are kept out of the training to measure the gain on.
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = parse_share)]
+    holdout: f64,
+    /// Largest size of the dictionary: 500000, 800k, 2M.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    max_size: Option<usize>,
+    /// Carries no reference pictures in the dictionary, even if they would pay.
+    #[arg(long)]
+    no_references: bool,
     /// Seed of the sampling; the same seed gives the same bytes on any number of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A text file with licence and credits to store in the dictionary.
     #[arg(long, value_name = "FILE")]
     note: Option<PathBuf>,
+    /// Leaves out the table of gains at the end.
+    #[arg(long)]
+    no_report: bool,
     /// Number of threads [default: one per core].
     #[arg(long)]
     threads: Option<NonZeroUsize>,
@@ -38,46 +63,157 @@ pub struct TrainArgs {
     force: bool,
 }
 
+/// Most files that are looked at: more would not change the dictionary, only the time it takes.
+const MOST_FILES: usize = 2000;
+/// Most held-out pictures of the table at the end.
+const MOST_REPORTED: usize = 12;
+
 /// Runs `tessera train`.
 ///
 /// # Errors
 /// If there is nothing to learn from, or the output cannot be written.
 pub fn run(args: &TrainArgs) -> Result<()> {
     check_output(&args.output, args.force)?;
-    let start = start(args)?;
     let gallery = gallery(args)?;
+    if args.from.to_str() == Some("untrained") {
+        return from_nothing(args, &gallery);
+    }
+    if gallery.len() < 2 {
+        bail!(Usage(
+            "learning takes at least two pictures: some to learn from, others to check the gain on"
+                .into()
+        ));
+    }
+    let (training, judges) = gallery.hold_out(args.holdout);
+    let dictionary = fit(args, &training, &judges)?;
+    write(args, &dictionary, training.len())?;
+    if args.no_report {
+        return Ok(());
+    }
+    let bar = waiting("measuring the gain on held-out pictures");
+    let shown = judges.sampled(MOST_REPORTED);
+    let measured = with_threads(args.threads, || {
+        Ok(gain::measure(shown.files(), Arc::new(dictionary))?)
+    });
+    bar.finish_and_clear();
+    print_report(&measured?.to_text())
+}
+
+/// Fits an existing dictionary to the pictures.
+fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Dictionary> {
+    let start = match args.from.to_str() {
+        Some("default") => Dictionary::builtin().clone(),
+        _ => dictionaries::load(&args.from)?.as_ref().clone(),
+    };
+    let resumed = match &args.resume {
+        Some(file) => Some(dictionaries::load(file)?),
+        None => None,
+    };
+    // A checkpoint has its references already.
+    let start = match resumed {
+        None if !args.no_references => with_references(args, training, judges, start)?,
+        _ => start,
+    };
+    let params = SpecialiseParams {
+        seed: args.seed,
+        max_bytes: args.max_size,
+        note: note(args)?,
+        ..SpecialiseParams::default()
+    };
+    let mut watch = Watch::new(args);
+    let result = with_threads(args.threads, || {
+        let resumed = resumed.as_deref();
+        Ok(specialise(
+            training, judges, &start, resumed, &params, &mut watch,
+        )?)
+    });
+    watch.bar.finish();
+    let result = result?;
+    if !result.finished {
+        eprintln!(
+            "stopped early with the best dictionary so far; go on with --resume {}",
+            args.output.display()
+        );
+    }
+    eprintln!(
+        "held-out pictures: {:+.1} % bits at equal error",
+        100.0 * result.change
+    );
+    // What is written is what will be read: the identity is that of the file.
+    Ok(Dictionary::from_bytes(&result.dictionary.to_bytes())?)
+}
+
+/// The start with the pictures that the collection profits from being predicted from, if there are any.
+fn with_references(
+    args: &TrainArgs,
+    training: &Gallery,
+    judges: &Gallery,
+    start: Dictionary,
+) -> Result<Dictionary> {
+    let mut params = ReferenceParams {
+        seed: args.seed,
+        ..ReferenceParams::default()
+    };
+    if let Some(limit) = args.max_size {
+        let room = limit.saturating_sub(start.to_bytes().len());
+        params.max_bytes = params.max_bytes.min(limit / 4).max(room);
+    }
+    let bar = waiting("choosing reference pictures");
+    let chosen = with_threads(args.threads, || {
+        let mut show = |done: usize, total: usize| {
+            bar.set_message(format!(
+                "choosing reference pictures, step {done} of {total}"
+            ));
+        };
+        Ok(choose_references(
+            training, judges, &start, &params, &mut show,
+        )?)
+    });
+    bar.finish_and_clear();
+    let chosen = chosen?;
+    eprintln!("{}", chosen.report);
+    Ok(chosen.dictionary)
+}
+
+/// Learns everything anew, as the default dictionary was.
+fn from_nothing(args: &TrainArgs, gallery: &Gallery) -> Result<()> {
     let params = TrainParams {
         seed: args.seed,
         note: note(args)?,
         ..TrainParams::default()
     };
-    let mut bar = StageBar::new();
+    let mut watch = Watch::new(args);
     let dictionary = with_threads(args.threads, || {
-        Ok(train(&gallery, &start, &params, &mut bar)?)
-    })?;
-    bar.finish();
+        Ok(train(
+            gallery,
+            &Dictionary::untrained(),
+            &params,
+            &mut watch,
+        )?)
+    });
+    watch.bar.finish();
+    write(args, &dictionary?, gallery.len())
+}
+
+fn write(args: &TrainArgs, dictionary: &Dictionary, pictures: usize) -> Result<()> {
     let file = dictionary.to_bytes();
     write_output(&args.output, &file, args.force)?;
+    remove_checkpoint(&args.output);
     eprintln!(
-        "{}: {} bytes, learned from {} pictures",
+        "{}: {} bytes, learned from {pictures} pictures",
         args.output.display(),
         file.len(),
-        gallery.len()
     );
     Ok(())
 }
 
-fn start(args: &TrainArgs) -> Result<Dictionary> {
-    match args.from.to_str() {
-        Some("default") => Ok(Dictionary::builtin().clone()),
-        Some("untrained") => Ok(Dictionary::untrained()),
-        _ => Ok(dictionaries::load(&args.from)?.as_ref().clone()),
-    }
-}
-
 fn gallery(args: &TrainArgs) -> Result<Gallery> {
     let gallery = Gallery::open(&args.pictures).context("looking for pictures")?;
-    let (gallery, skipped) = gallery.readable();
+    let (gallery, skipped) = match args.from.to_str() {
+        // The default dictionary's recipe takes everything.
+        Some("untrained") => gallery.readable(),
+        _ => gallery.sampled(MOST_FILES).readable(),
+    };
     for file in &skipped {
         eprintln!("skipped {}: {}", file.file.display(), file.reason);
     }
@@ -94,4 +230,116 @@ fn note(args: &TrainArgs) -> Result<String> {
         return Ok(String::new());
     };
     std::fs::read_to_string(file).with_context(|| format!("reading the note {}", file.display()))
+}
+
+/// Shows progress, keeps checkpoints, and stops on time or on Ctrl-C.
+struct Watch {
+    bar: StageBar,
+    deadline: Deadline,
+    checkpoint: PathBuf,
+}
+
+impl Watch {
+    fn new(args: &TrainArgs) -> Self {
+        Self {
+            bar: StageBar::new(),
+            deadline: Deadline::new(args.time),
+            checkpoint: checkpoint_path(&args.output),
+        }
+    }
+}
+
+impl TrainObserver for Watch {
+    fn progress(&mut self, stage: Stage, done: usize, total: usize) {
+        self.bar.progress(stage, done, total);
+    }
+
+    fn judged(&mut self, change: f64) {
+        self.bar.judged(change);
+    }
+
+    fn checkpoint(&mut self, dictionary: &Dictionary) {
+        if let Err(error) = write_output(&self.checkpoint, &dictionary.to_bytes(), true) {
+            eprintln!("no checkpoint was kept: {error:#}");
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.deadline.over()
+    }
+}
+
+/// `cats.tsd` has its checkpoint in `cats.checkpoint.tsd` while training lasts.
+fn checkpoint_path(output: &Path) -> PathBuf {
+    output.with_extension(format!("checkpoint.{}", dictionaries::EXTENSION))
+}
+
+fn remove_checkpoint(output: &Path) {
+    // There is none if training ended in the first round.
+    let _gone_already = std::fs::remove_file(checkpoint_path(output));
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.len() - text.ends_with(['s', 'm', 'h']) as usize);
+    let seconds = match unit {
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => 1.0,
+    };
+    let value: Option<f64> = number.parse().ok();
+    value
+        .and_then(|value| Duration::try_from_secs_f64(value * seconds).ok())
+        .ok_or_else(|| "a time is a number with s, m or h behind it, such as 10m".into())
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.parse().map(|value: f64| value / 100.0),
+        None => text.parse(),
+    };
+    let share = share.ok().filter(|share| (0.0..=0.9).contains(share));
+    share.ok_or_else(|| "a share is 0 to 90 percent, such as 10% or 0.1".into())
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (number, unit) = text.split_at(text.len() - text.ends_with(['k', 'M']) as usize);
+    let factor = match unit {
+        "k" => 1_000.0,
+        "M" => 1_000_000.0,
+        _ => 1.0,
+    };
+    let value: Option<f64> = number.parse().ok();
+    let value = value.filter(|value| *value > 0.0 && value.is_finite());
+    value
+        .map(|value| (value * factor) as usize)
+        .ok_or_else(|| "a size is a number of bytes, such as 800k or 2M".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_shares_and_sizes() {
+        assert_eq!(parse_time("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("2h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(parse_share("10%"), Ok(0.1));
+        assert_eq!(parse_share("0.25"), Ok(0.25));
+        assert_eq!(parse_size("800k"), Ok(800_000));
+        assert_eq!(parse_size("1.5M"), Ok(1_500_000));
+        for text in ["", "m", "-3s", "inf", "ten"] {
+            assert!(parse_time(text).is_err(), "{text}");
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+        for text in ["", "%", "95%", "-1%"] {
+            assert!(parse_share(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn checkpoints_lie_beside_the_output() {
+        let path = checkpoint_path(Path::new("a/cats.tsd"));
+        assert_eq!(path, Path::new("a/cats.checkpoint.tsd"));
+    }
 }

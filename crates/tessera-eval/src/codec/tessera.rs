@@ -45,6 +45,16 @@ impl Tessera {
         })
     }
 
+    /// With a dictionary at hand, called `name`.
+    #[must_use]
+    pub fn with(name: &str, dictionary: Arc<Dictionary>) -> Self {
+        Self {
+            name: name.to_owned(),
+            dictionary: Some(dictionary),
+            probe: OnceLock::new(),
+        }
+    }
+
     /// Codes a small fixed picture: a change of encoder or format that keeps the version number
     /// still shows here, and points of the old one are not reused.
     fn probe_coding(&self) -> Result<u32, CodecError> {

@@ -1,10 +1,15 @@
 //! Hooks for learning a dictionary from the encoder's own closed loop.
 
+mod decisions;
+
 use super::{Effort, Encoder};
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
+use crate::tile::mix::Models;
 use crate::tile::state::{Fold, Leaf, Site};
 use crate::tile::{PlaneLayout, TileConfig};
+pub use decisions::{CellCount, Decisions};
+use tessera_dict::layout::BasisTotals;
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
 
@@ -17,6 +22,8 @@ pub struct PatchRecord<'a> {
     pub shape: Shape,
     /// Mode class.
     pub class: usize,
+    /// Index of the chosen basis in its group.
+    pub choice: usize,
     /// Activity of the neighbours, in steps.
     pub activity: f32,
     /// Gradient of the border, in steps.
@@ -45,6 +52,13 @@ impl CarriedModels {
         Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444))
     }
 
+    /// Starts from the given priors of luma and chroma.
+    pub fn from_priors(priors: &[Prior; 2], totals: [BasisTotals; 2]) -> Self {
+        Self(ModelPair(
+            [0, 1].map(|kind| Models::new(&priors[kind], totals[kind])),
+        ))
+    }
+
     /// What was learned, as priors of luma and chroma.
     pub fn priors(&self) -> [Prior; 2] {
         [0, 1].map(|kind| self.0.0[kind].to_prior())
@@ -70,7 +84,8 @@ pub fn encode_for_training(
     }
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
     TrainingTile {
-        bytes: encoder.writer.range.finish().len(),
+        bytes: encoder.writer.range.finish(),
+        planes: encoder.state.into_planes(config),
         filters,
     }
 }
@@ -78,8 +93,10 @@ pub fn encode_for_training(
 /// What training keeps of an encoded tile.
 #[derive(Debug)]
 pub struct TrainingTile {
-    /// Size of the bitstream.
-    pub bytes: usize,
+    /// The bitstream; it decodes only if the models started from the dictionary's priors.
+    pub bytes: Vec<u8>,
+    /// What a decoder sees.
+    pub planes: Vec<Plane>,
     /// Filter observations of luma and chroma.
     pub filters: [FilterStatistics; 2],
 }
@@ -144,6 +161,7 @@ impl Encoder<'_> {
                 kind,
                 shape: folded,
                 class: fold.class,
+                choice: patch.choice as usize,
                 activity: context.activity as f32 / 256.0,
                 gradient: context.gradient.min(1024) as f32 / 256.0,
                 spectrum: &spectrum,

@@ -1,0 +1,335 @@
+//! Fits an existing dictionary to a collection.
+//!
+//! Every round codes the training pictures with the best dictionary so far, in the encoder's own closed loop at all
+//! qualities in turn, and makes two proposals from what it sees:
+//! 1. priors, filter and reconstruction points fitted to the recorded decisions and planes;
+//! 2. on top, bases and magnitude models fitted to the harvested patches; the pictures are coded once more with
+//!    them, and everything of the first proposal is fitted again.
+//!
+//! Everything is pulled towards what it was, more strongly the less was seen of it. Pictures held out decide: a
+//! proposal that does not lower their bits at equal error is dropped, so the result is never worse there than
+//! the start. A round depends on nothing but the dictionary before it, so a run can be resumed from a checkpoint.
+
+use crate::adapt::adapt_bases;
+use crate::filter::{BandStatistics, solve_filter_from};
+use crate::gallery::Gallery;
+use crate::harvest::Harvest;
+use crate::lesson::{Task, Teacher};
+use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
+use crate::priors::fit_priors;
+use crate::provenance::{History, Origin};
+use crate::size::within;
+use crate::transfer::transfer;
+use crate::trial::{Outcome, Trial, change};
+use tessera_codec::tile::Effort;
+use tessera_codec::tile::encoder::training::Decisions;
+use tessera_dict::filter::BANDS;
+use tessera_dict::{Dictionary, FilterSet};
+
+/// How a dictionary is fitted to a collection.
+#[derive(Clone, Debug)]
+pub struct SpecialiseParams {
+    /// Seed of the sampling.
+    pub seed: u64,
+    /// Most rounds.
+    pub rounds: usize,
+    /// Largest side of the part taken from a picture.
+    pub crop: u32,
+    /// Largest size of the dictionary's file.
+    pub max_bytes: Option<usize>,
+    /// Licence note and credits that go into the dictionary's provenance.
+    pub note: String,
+}
+
+impl Default for SpecialiseParams {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            rounds: 3,
+            crop: 384,
+            max_bytes: None,
+            note: String::new(),
+        }
+    }
+}
+
+/// The result of [`specialise`].
+#[derive(Clone, Debug)]
+pub struct Specialised {
+    /// The best dictionary found; the start itself if none was better.
+    pub dictionary: Dictionary,
+    /// Change of the held-out pictures' bits at equal error against the start, as a fraction.
+    pub change: f64,
+    /// Whether the run ended by itself.
+    pub finished: bool,
+}
+
+/// Luma quantisers the pictures are coded at: the lower three quarters of the quality scale.
+const QUANTISERS: [u8; 5] = [56, 64, 72, 80, 88];
+/// Parts coded side by side before what they showed is merged; bounds the memory.
+const BATCH: usize = 16;
+/// Most parts of one pass over the gallery; further pictures have their turn in later passes.
+const PARTS: usize = 320;
+/// Passes that bases are harvested from.
+const HARVEST_PASSES: usize = 3;
+/// Passes that priors and filter are fitted to when the bases have changed.
+const SETTLING_PASSES: usize = 2;
+/// Decisions kept in memory: about half a gigabyte.
+const MOST_DECISIONS: usize = 12_000_000;
+/// Observations the reconstruction points of the start count for.
+const POINTS_PULL: u64 = 300;
+/// A round that gains less than this is the last.
+const WORTH_ANOTHER_ROUND: f64 = 0.003;
+
+/// Learns from `training`, judged by `judges`, starting from `start`; `resumed` is the checkpoint of an earlier run.
+///
+/// # Errors
+/// [`TrainError`]; a run that the observer stops is no error.
+pub fn specialise(
+    training: &Gallery,
+    judges: &Gallery,
+    start: &Dictionary,
+    resumed: Option<&Dictionary>,
+    params: &SpecialiseParams,
+    observer: &mut dyn TrainObserver,
+) -> Result<Specialised, TrainError> {
+    if training.is_empty() || judges.is_empty() {
+        return Err(TrainError::OnePicture);
+    }
+    let origin = Origin::new(training, start, params.seed, &params.note)?;
+    let mut run = Run {
+        training,
+        judges,
+        start,
+        params,
+        observer,
+        effort: Effort {
+            modes: 2,
+            options: 3,
+            ..Effort::default()
+        },
+        baseline: Trial::new(),
+        best: resumed.unwrap_or(start).clone(),
+        change: 0.0,
+        history: match resumed {
+            Some(checkpoint) => origin.history_of(checkpoint)?,
+            None => History::default(),
+        },
+    };
+    run.best.provenance = origin.describe(&run.history);
+    let finished = match run.all_rounds(&origin) {
+        Ok(()) => true,
+        Err(TrainError::Stopped) => false,
+        Err(error) => return Err(error),
+    };
+    Ok(Specialised {
+        change: run.change,
+        finished,
+        dictionary: run.best,
+    })
+}
+
+struct Run<'a> {
+    training: &'a Gallery,
+    judges: &'a Gallery,
+    start: &'a Dictionary,
+    params: &'a SpecialiseParams,
+    observer: &'a mut dyn TrainObserver,
+    effort: Effort,
+    /// How the judges fare with the start.
+    baseline: Trial,
+    best: Dictionary,
+    change: f64,
+    history: History,
+}
+
+/// What passes over the gallery showed.
+struct Collected {
+    decisions: Vec<Decisions>,
+    filters: BandStatistics,
+    harvest: Harvest,
+}
+
+impl Run<'_> {
+    fn all_rounds(&mut self, origin: &Origin) -> Result<(), TrainError> {
+        self.baseline = self.judge(self.start)?;
+        if self.history.rounds() > 0 {
+            self.change = self.judged(&self.best.clone())?;
+        }
+        while self.history.rounds() < self.params.rounds {
+            let before = self.change;
+            self.round()?;
+            self.best.provenance = origin.describe(&self.history);
+            self.observer.checkpoint(&self.best);
+            if self.change > before - WORTH_ANOTHER_ROUND {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Two proposals; what the judges like stays.
+    fn round(&mut self) -> Result<(), TrainError> {
+        let turn = self.history.rounds() * (HARVEST_PASSES + SETTLING_PASSES);
+        let seen = self.collect(&self.best.clone(), turn, HARVEST_PASSES)?;
+        let tuned = self.tuned(&self.best, &seen);
+        let tuned_change = self.judged(&tuned)?;
+        self.observer.progress(Stage::Bases, 0, 1);
+        let mut based = self.with_new_bases(&tuned, &seen);
+        if let Some(limit) = self.params.max_bytes {
+            based = within(based, &seen.harvest, limit)?;
+        }
+        drop(seen);
+        let again = self.collect(&based, turn + HARVEST_PASSES, SETTLING_PASSES)?;
+        let based = self.tuned(&based, &again);
+        let based_change = self.judged(&based)?;
+        self.history.add(tuned_change, based_change);
+        for (dictionary, change) in [(tuned, tuned_change), (based, based_change)] {
+            let better = change < self.change || !self.fits(&self.best);
+            if better && self.fits(&dictionary) {
+                (self.best, self.change) = (dictionary, change);
+            }
+        }
+        self.undo_filter()
+    }
+
+    fn fits(&self, dictionary: &Dictionary) -> bool {
+        let limit = self.params.max_bytes;
+        limit.is_none_or(|limit| dictionary.to_bytes().len() <= limit)
+    }
+
+    /// Goes back to the filters of the start if the judges like them better.
+    fn undo_filter(&mut self) -> Result<(), TrainError> {
+        let mut plain = self.best.clone();
+        plain.luma_filter = self.start.luma_filter.clone();
+        plain.chroma_filter = self.start.chroma_filter.clone();
+        if plain.luma_filter != self.best.luma_filter {
+            let change = self.judged(&plain)?;
+            if change < self.change {
+                (self.best, self.change) = (plain, change);
+            }
+        }
+        Ok(())
+    }
+
+    /// Priors, filter and reconstruction points fitted to what was seen with `dictionary`.
+    fn tuned(&self, dictionary: &Dictionary, seen: &Collected) -> Dictionary {
+        let mut next = dictionary.clone();
+        let start = self.start;
+        next.luma_prior = transfer(&start.luma_prior, &start.luma, &next.luma);
+        next.chroma_prior = transfer(&start.chroma_prior, &start.chroma, &next.chroma);
+        [next.luma_prior, next.chroma_prior] = fit_priors(&next, &seen.decisions);
+        for (band, [luma, chroma]) in seen.filters.iter().enumerate() {
+            let fit =
+                |statistics, filter: &FilterSet| solve_filter_from(statistics, &filter.bands[band]);
+            next.luma_filter.bands[band] = fit(luma, &start.luma_filter);
+            next.chroma_filter.bands[band] = fit(chroma, &start.chroma_filter);
+        }
+        next.shrinkage = seen.harvest.shrinkage(start.shrinkage, POINTS_PULL);
+        next
+    }
+
+    /// Bases and magnitude models fitted to the harvest; priors carried over.
+    fn with_new_bases(&self, dictionary: &Dictionary, seen: &Collected) -> Dictionary {
+        let mut next = dictionary.clone();
+        let bases = [&dictionary.luma, &dictionary.chroma];
+        [next.luma, next.chroma] = adapt_bases(&seen.harvest, bases, self.effort.lambda);
+        next.luma_prior = transfer(&dictionary.luma_prior, &dictionary.luma, &next.luma);
+        next.chroma_prior = transfer(&dictionary.chroma_prior, &dictionary.chroma, &next.chroma);
+        next
+    }
+
+    /// Codes the gallery in the closed loop of `dictionary`.
+    fn collect(
+        &mut self,
+        dictionary: &Dictionary,
+        turn: usize,
+        passes: usize,
+    ) -> Result<Collected, TrainError> {
+        let tasks: Vec<Task> = (turn..turn + passes)
+            .flat_map(|turn| self.pass(turn))
+            .collect();
+        let mut all = Collected {
+            decisions: Vec::new(),
+            filters: (0..BANDS).map(|_| Default::default()).collect(),
+            harvest: Harvest::new(0, self.params.seed),
+        };
+        let mut kept = 0;
+        for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
+            go_on(self.observer)?;
+            let progress = (batch * BATCH, tasks.len());
+            (self.observer).progress(Stage::Harvest, progress.0, progress.1);
+            let teacher = self.teacher(self.training, dictionary);
+            for lesson in teacher.lessons(chunk, Some(self.params.seed))? {
+                for (own, other) in all.filters[lesson.band].iter_mut().zip(&lesson.filters) {
+                    own.merge(other);
+                }
+                kept += lesson.decisions.len();
+                if kept <= MOST_DECISIONS {
+                    all.decisions.push(lesson.decisions);
+                }
+                lesson
+                    .harvest
+                    .into_iter()
+                    .for_each(|own| all.harvest.merge(own));
+            }
+        }
+        Ok(all)
+    }
+
+    /// One part of every picture, or of as many as a pass takes, each pass at other qualities.
+    fn pass(&self, turn: usize) -> Vec<Task> {
+        let count = self.training.len();
+        let parts = count.min(PARTS);
+        let task = |i: usize| {
+            let picture = (turn * parts + i) % count;
+            Task {
+                picture,
+                turn: turn + picture,
+                crop: self.params.crop,
+                quantiser: QUANTISERS[(picture + 2 * turn) % QUANTISERS.len()],
+            }
+        };
+        (0..parts).map(task).collect()
+    }
+
+    fn judged(&mut self, dictionary: &Dictionary) -> Result<f64, TrainError> {
+        let trial = self.judge(dictionary)?;
+        let change = change(&self.baseline, &trial);
+        self.observer.judged(change);
+        Ok(change)
+    }
+
+    /// How the held-out pictures fare with a dictionary.
+    fn judge(&mut self, dictionary: &Dictionary) -> Result<Trial, TrainError> {
+        let mut trial = Trial::new();
+        for picture in 0..self.judges.len() {
+            go_on(self.observer)?;
+            let total = self.judges.len();
+            self.observer.progress(Stage::Judging, picture, total);
+            let tasks = QUANTISERS.map(|quantiser| Task {
+                picture,
+                turn: picture,
+                crop: self.params.crop,
+                quantiser,
+            });
+            let lessons = self
+                .teacher(self.judges, dictionary)
+                .lessons(&tasks, None)?;
+            let outcomes = lessons.iter().map(|lesson| Outcome {
+                bytes: lesson.bytes,
+                error: lesson.error,
+            });
+            trial.push(outcomes.collect());
+        }
+        Ok(trial)
+    }
+
+    fn teacher<'t>(&self, gallery: &'t Gallery, dictionary: &'t Dictionary) -> Teacher<'t> {
+        Teacher {
+            gallery,
+            dictionary,
+            effort: self.effort,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Priors of one set of bases carried over to another that has more of them.
+
+use tessera_dict::layout::ELEMENTS;
+use tessera_dict::prior::PriorCell;
+use tessera_dict::{Basis, BasisSet, Prior};
+
+/// What a cell copied to a new basis counts for at most.
+const BORROWED_COUNT: u8 = 8;
+
+/// The same prior for `new` bases: every group keeps its bases and may have others behind them, whose cells start
+/// from those of the group's first basis.
+pub(crate) fn transfer(prior: &Prior, old: &BasisSet, new: &BasisSet) -> Prior {
+    if old.totals() == new.totals() {
+        return prior.clone();
+    }
+    let mut cells = Vec::with_capacity(prior.cells.len());
+    let mut start = 0;
+    for element in ELEMENTS {
+        let before = element.layout(old.totals()).inputs;
+        let after = element.layout(new.totals()).inputs;
+        for (size, wanted) in before.into_iter().zip(after) {
+            let table = &prior.cells[start..start + size];
+            start += size;
+            if size == wanted {
+                cells.extend_from_slice(table);
+            } else {
+                cells.extend(regrouped(table, old, new));
+            }
+        }
+    }
+    Prior {
+        cells,
+        weights: prior.weights.clone(),
+    }
+}
+
+/// A table with the same number of cells for every coefficient position, or for every basis.
+fn regrouped(table: &[PriorCell], old: &BasisSet, new: &BasisSet) -> Vec<PriorCell> {
+    let totals = old.totals();
+    let by_position = table.len().is_multiple_of(totals.positions);
+    let range = |basis: &Basis| {
+        if by_position {
+            let each = table.len() / totals.positions;
+            let first = each * basis.first_position as usize;
+            first..first + each * basis.order.len()
+        } else {
+            let each = table.len() / totals.bases;
+            let first = each * basis.id as usize;
+            first..first + each
+        }
+    };
+    let borrowed = |cell: &PriorCell| PriorCell {
+        count: cell.count.min(BORROWED_COUNT),
+        ..*cell
+    };
+    let mut cells = Vec::new();
+    for (old, new) in old.groups().iter().zip(new.groups()) {
+        for index in 0..new.len() {
+            match old.get(index) {
+                Some(own) => cells.extend_from_slice(&table[range(own)]),
+                None => cells.extend(table[range(&old[0])].iter().map(borrowed)),
+            }
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_dict::PlaneKind;
+    use tessera_dict::layout::totals;
+
+    #[test]
+    fn old_bases_keep_their_cells_and_new_ones_borrow() {
+        let old = BasisSet::untrained(PlaneKind::Chroma);
+        let mut groups = old.groups().to_vec();
+        let twin = groups[2][0].clone();
+        groups[2].push(twin);
+        let new = BasisSet::new(PlaneKind::Chroma, groups);
+        let mut prior = Prior::untrained(old.totals());
+        for (i, cell) in prior.cells.iter_mut().enumerate() {
+            *cell = PriorCell {
+                log_odds: (i % 251) as i8,
+                count: 20,
+            };
+        }
+        let moved = transfer(&prior, &old, &new);
+        assert_eq!(moved.cells.len(), totals(new.totals()).0);
+        // Significance: the second table holds one cell per position.
+        let own = |set: &BasisSet, group: usize, basis: usize| {
+            1024 + set.groups()[group][basis].first_position as usize
+        };
+        let (before, after) = (&prior.cells, &moved.cells);
+        assert_eq!(before[own(&old, 3, 0)], after[own(&new, 3, 0)]);
+        assert_eq!(
+            before[own(&old, 2, 0)].log_odds,
+            after[own(&new, 2, 1)].log_odds
+        );
+        assert_eq!(after[own(&new, 2, 1)].count, BORROWED_COUNT);
+        assert_eq!(before.last(), after.last());
+    }
+}

@@ -1,0 +1,134 @@
+//! Fitting a dictionary to a small collection, as a user of the library meets it.
+
+use std::path::{Path, PathBuf};
+use tessera_dict::Dictionary;
+use tessera_train::{
+    Gallery, SpecialiseParams, Specialised, Stage, TrainError, TrainObserver, specialise,
+};
+
+const SIDE: u32 = 48;
+
+/// A family of pictures: the same ring and grating, moved and lit differently.
+fn write_pictures(folder: &Path, count: u32) -> Gallery {
+    for i in 0..count {
+        let (cx, cy) = (20.0 + (i % 3) as f32 * 3.0, 24.0 - (i % 2) as f32 * 4.0);
+        let pixel = |x: u32, y: u32| {
+            let (dx, dy) = (x as f32 - cx, y as f32 - cy);
+            let ring = 60.0 * (-((dx * dx + dy * dy).sqrt() - 12.0).powi(2) / 8.0).exp();
+            let grating = 12.0 * (0.9 * x as f32 + 0.4 * y as f32).sin();
+            image::Luma([(90.0 + 2.0 * i as f32 + ring + grating) as u8])
+        };
+        let path = folder.join(format!("{i:02}.png"));
+        image::GrayImage::from_fn(SIDE, SIDE, pixel)
+            .save(path)
+            .unwrap();
+    }
+    Gallery::open(&[folder.to_path_buf()]).unwrap()
+}
+
+/// Stops once `rounds` rounds are over.
+struct StopAfter {
+    rounds: usize,
+    seen: usize,
+    judged: Vec<f64>,
+}
+
+impl StopAfter {
+    fn new(rounds: usize) -> Self {
+        Self {
+            rounds,
+            seen: 0,
+            judged: Vec::new(),
+        }
+    }
+}
+
+impl TrainObserver for StopAfter {
+    fn progress(&mut self, _: Stage, done: usize, total: usize) {
+        assert!(done <= total);
+    }
+
+    fn judged(&mut self, change: f64) {
+        self.judged.push(change);
+    }
+
+    fn checkpoint(&mut self, dictionary: &Dictionary) {
+        assert!(Dictionary::from_bytes(&dictionary.to_bytes()).is_ok());
+        self.seen += 1;
+    }
+
+    fn stopped(&self) -> bool {
+        self.seen >= self.rounds
+    }
+}
+
+fn run(
+    gallery: &Gallery,
+    threads: usize,
+    resumed: Option<&Dictionary>,
+    observer: &mut StopAfter,
+) -> Result<Specialised, TrainError> {
+    let (training, judges) = gallery.hold_out(0.3);
+    let params = SpecialiseParams {
+        rounds: 2,
+        ..SpecialiseParams::default()
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap();
+    pool.install(|| {
+        let start = Dictionary::builtin();
+        specialise(&training, &judges, start, resumed, &params, observer)
+    })
+}
+
+#[test]
+fn threads_and_interruptions_do_not_change_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let gallery = write_pictures(folder.path(), 7);
+    let mut watch = StopAfter::new(usize::MAX);
+    let whole = run(&gallery, 2, None, &mut watch).unwrap();
+    assert!(whole.finished);
+    assert!(whole.change <= 0.0, "never worse than the start");
+    let best = watch.judged.iter().fold(0.0f64, |best, &c| best.min(c));
+    assert_eq!(whole.change, best);
+    let mut part = run(&gallery, 1, None, &mut StopAfter::new(1)).unwrap();
+    if !part.finished {
+        let checkpoint = Dictionary::from_bytes(&part.dictionary.to_bytes()).unwrap();
+        let again = &mut StopAfter::new(usize::MAX);
+        part = run(&gallery, 1, Some(&checkpoint), again).unwrap();
+    }
+    assert!(part.dictionary.to_bytes() == whole.dictionary.to_bytes());
+    let origin = &whole.dictionary.provenance;
+    assert!(origin.contains("start: builtin:1") && origin.contains("trace: "));
+}
+
+#[test]
+fn a_run_stopped_at_once_keeps_the_start_and_another_collection_cannot_resume_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let gallery = write_pictures(folder.path(), 4);
+    let stopped = run(&gallery, 1, None, &mut StopAfter::new(0)).unwrap();
+    assert!(!stopped.finished && stopped.change == 0.0);
+    assert_eq!(stopped.dictionary.luma, Dictionary::builtin().luma);
+    let other = tempfile::tempdir().unwrap();
+    let more = write_pictures(other.path(), 5);
+    let error = run(&more, 1, Some(&stopped.dictionary), &mut StopAfter::new(0));
+    assert!(matches!(error, Err(TrainError::OtherRun)));
+}
+
+#[test]
+fn one_picture_is_not_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let gallery = write_pictures(folder.path(), 1);
+    let nothing = Gallery::open(&[] as &[PathBuf]).unwrap();
+    let result = specialise(
+        &gallery,
+        &nothing,
+        Dictionary::builtin(),
+        None,
+        &SpecialiseParams::default(),
+        &mut StopAfter::new(0),
+    );
+    assert!(matches!(result, Err(TrainError::OnePicture)));
+}

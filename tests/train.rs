@@ -1,0 +1,296 @@
+//! `tessera train` and `tessera dict` as a user meets them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const USAGE: i32 = 2;
+const DICTIONARY: i32 = 4;
+
+/// A folder with pictures, and a data folder of its own for the store.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(place.path("pictures")).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with_pictures(count: u32) -> Self {
+        let place = Self::new();
+        for i in 0..count {
+            let pixel = |x: u32, y: u32| {
+                let wave = 30.0 * ((x + 3 * i) as f32 * 0.3).sin() + 20.0 * (y as f32 * 0.2).cos();
+                image::Luma([(120.0 + wave) as u8])
+            };
+            // Sizes differ, as they do in life.
+            let picture = image::GrayImage::from_fn(32 + 8 * (i % 2), 40, pixel);
+            picture
+                .save(place.path(&format!("pictures/{i}.png")))
+                .unwrap();
+        }
+        place
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let args = line
+            .split_whitespace()
+            .map(|word| match word.strip_prefix('@') {
+                Some(name) => self.path(name).into_os_string(),
+                None => word.into(),
+            });
+        Command::new(env!("CARGO_BIN_EXE_tessera"))
+            .args(args)
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("HOME", self.path("home"))
+            .env("APPDATA", self.path("data"))
+            .env("TESSERA_DICT_PATH", self.path("dictionaries"))
+            .output()
+            .unwrap()
+    }
+
+    fn succeed(&self, line: &str) -> String {
+        let output = self.run(line);
+        let text = both(&output);
+        assert!(output.status.success(), "{line}: {text}");
+        text
+    }
+
+    fn fail(&self, line: &str, code: i32, says: &str) {
+        let output = self.run(line);
+        let text = both(&output);
+        assert_eq!(output.status.code(), Some(code), "{line}: {text}");
+        assert!(text.contains(says), "{line}: {text}");
+    }
+}
+
+fn both(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
+}
+
+fn default_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/default.tsd")
+}
+
+/// A dictionary with an identity of its own.
+fn learned(place: &Place) -> PathBuf {
+    let path = place.path("cats.tsd");
+    fs::copy(default_file(), &path).unwrap();
+    path
+}
+
+#[test]
+fn a_collection_is_learned_and_the_gain_told() {
+    let place = Place::with_pictures(5);
+    fs::write(place.path("pictures/broken.png"), b"not a picture").unwrap();
+    let text = place.succeed("train @pictures -o @my.tsd --holdout 40%");
+    assert!(
+        text.contains("skipped") && text.contains("broken.png"),
+        "{text}"
+    );
+    assert!(text.contains("learned from 3 pictures"), "{text}");
+    for name in ["default dictionary", "this dictionary", "jpeg", "webp"] {
+        assert!(text.contains(name), "{text}");
+    }
+    assert!(
+        text.contains("pays from") || text.contains("does not profit"),
+        "{text}"
+    );
+    assert!(!place.path("my.checkpoint.tsd").exists());
+    let info = place.succeed("dict info @my.tsd");
+    assert!(
+        info.contains("pictures hash") && info.contains("luma priors"),
+        "{info}"
+    );
+    place.fail("train @pictures -o @my.tsd", USAGE, "--force");
+}
+
+#[test]
+fn time_limits_leave_something_to_resume() {
+    let place = Place::with_pictures(4);
+    let text = place.succeed("train @pictures -o @a.tsd --time 0s --no-report");
+    assert!(text.contains("--resume"), "{text}");
+    place.succeed("dict verify @a.tsd");
+    place.succeed("train @pictures -o @b.tsd --resume @a.tsd --time 0s --no-report");
+    place.fail(
+        "train @pictures -o @c.tsd --resume @a.tsd --seed 9 --no-report",
+        1,
+        "other pictures, another start or another seed",
+    );
+}
+
+#[test]
+fn unusable_collections_are_explained() {
+    let empty = Place::new();
+    empty.fail("train @pictures -o @x.tsd", USAGE, "no readable pictures");
+    empty.fail("train @nowhere -o @x.tsd", 1, "looking for pictures");
+    let single = Place::with_pictures(1);
+    single.fail("train @pictures -o @x.tsd", USAGE, "at least two pictures");
+    let mut newer = fs::read(default_file()).unwrap();
+    newer[3] = 9;
+    fs::write(single.path("newer.tsd"), newer).unwrap();
+    let line = "train @pictures @pictures/0.png -o @x.tsd --from @newer.tsd";
+    single.fail(line, USAGE, "at least two pictures");
+    let two = Place::with_pictures(2);
+    fs::copy(single.path("newer.tsd"), two.path("newer.tsd")).unwrap();
+    two.fail(
+        "train @pictures -o @x.tsd --from @newer.tsd",
+        DICTIONARY,
+        "version 9",
+    );
+    two.fail("dict verify @newer.tsd", DICTIONARY, "version 9");
+}
+
+#[test]
+fn files_find_their_dictionary_by_content() {
+    let place = Place::with_pictures(1);
+    learned(&place);
+    place.succeed("encode @pictures/0.png -o @p.tsr --dict @cats.tsd");
+    let lost = place.run("decode @p.tsr -o @p.png");
+    let text = both(&lost);
+    assert_eq!(lost.status.code(), Some(DICTIONARY), "{text}");
+    let folder = place.path("dictionaries").display().to_string();
+    assert!(
+        text.contains("needs the dictionary") && text.contains(&folder),
+        "{text}"
+    );
+    // Any name will do, in a folder of the search path.
+    fs::create_dir(place.path("dictionaries")).unwrap();
+    fs::rename(place.path("cats.tsd"), place.path("dictionaries/any.tsd")).unwrap();
+    place.succeed("decode @p.tsr -o @p.png");
+    let list = place.succeed("dict list");
+    assert!(
+        list.contains("any.tsd") && list.contains("builtin:1"),
+        "{list}"
+    );
+    // The right name with the wrong content is not taken.
+    let identity = list
+        .lines()
+        .find(|line| line.contains("any.tsd"))
+        .and_then(|line| line.split_whitespace().next())
+        .unwrap()
+        .to_owned();
+    let named = place.path(&format!("dictionaries/{identity}.tsd"));
+    fs::remove_file(place.path("dictionaries/any.tsd")).unwrap();
+    fs::write(&named, b"TSD something else").unwrap();
+    place.fail(
+        "decode @p.tsr -o @q.png",
+        DICTIONARY,
+        "needs the dictionary",
+    );
+}
+
+#[test]
+fn installed_dictionaries_are_found_and_named_by_their_first_digits() {
+    let place = Place::with_pictures(1);
+    learned(&place);
+    place.succeed("encode @pictures/0.png -o @p.tsr --dict @cats.tsd");
+    let text = place.succeed("dict install @cats.tsd");
+    assert!(text.contains("installed as"), "{text}");
+    fs::remove_file(place.path("cats.tsd")).unwrap();
+    place.succeed("decode @p.tsr -o @p.png");
+    let list = place.succeed("dict list");
+    let installed = list.lines().find(|line| line.ends_with(".tsd")).unwrap();
+    let digits = &installed[..8];
+    place.succeed(&format!("encode @pictures/0.png -o @q.tsr --dict {digits}"));
+    assert_eq!(
+        fs::read(place.path("p.tsr")).unwrap(),
+        fs::read(place.path("q.tsr")).unwrap()
+    );
+    fs::write(
+        place.path("torn.tsd"),
+        &fs::read(default_file()).unwrap()[..5000],
+    )
+    .unwrap();
+    place.fail("dict install @torn.tsd", DICTIONARY, "truncated");
+}
+
+#[test]
+fn dictionaries_are_described_drawn_and_exported() {
+    let place = Place::new();
+    let info = place.succeed("dict info default --json");
+    assert!(
+        info.contains("\"provenance\"") && info.contains("BASL"),
+        "{info}"
+    );
+    place.succeed("dict show default -o @atoms.png --shape 16x16 --class 1");
+    assert!(image::open(place.path("atoms.png")).unwrap().width() > 100);
+    place.succeed("dict export default -o @atoms.npy");
+    place.succeed("dict show @atoms.npy -o @again.png");
+    place.succeed("dict export default -o @copy.tsd");
+    assert_eq!(
+        fs::read(place.path("copy.tsd")).unwrap(),
+        fs::read(default_file()).unwrap()
+    );
+    place.fail("dict export default -o @atoms.txt", USAGE, ".npy");
+    place.fail(
+        "dict show default -o @x.png --class 7",
+        USAGE,
+        "classes 0 to 5",
+    );
+}
+
+#[test]
+fn gain_of_the_default_itself_is_none() {
+    let place = Place::with_pictures(2);
+    learned(&place);
+    let text = place.succeed("dict gain @cats.tsd @pictures --most 1");
+    assert!(
+        text.contains("on 1 pictures") && text.contains("does not profit"),
+        "{text}"
+    );
+    let empty = Place::new();
+    learned(&empty);
+    empty.fail(
+        "dict gain @cats.tsd @pictures",
+        USAGE,
+        "no readable pictures",
+    );
+}
+
+#[test]
+fn small_files_stay_small_with_a_learned_dictionary() {
+    let place = Place::new();
+    learned(&place);
+    let flat = image::GrayImage::from_pixel(200, 200, image::Luma([128]));
+    flat.save(place.path("flat.png")).unwrap();
+    place.succeed("encode @flat.png -o @flat.tsr --dict @cats.tsd");
+    let size = fs::metadata(place.path("flat.tsr")).unwrap().len();
+    assert!(size <= 40, "{size} bytes for a flat picture");
+    let photo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/photos/coffee.png");
+    fs::copy(photo, place.path("photo.png")).unwrap();
+    place
+        .succeed("encode @photo.png -o @preview.tsr --dict @cats.tsd --target-size 300 --effort 1");
+    let size = fs::metadata(place.path("preview.tsr")).unwrap().len();
+    assert!((100..=300).contains(&size), "{size}");
+    place.succeed("decode @preview.tsr -o @preview.png --dict @cats.tsd");
+    let (original, preview) = (place.path("photo.png"), place.path("preview.png"));
+    let original = image::open(original).unwrap().to_luma8();
+    let preview = image::open(preview).unwrap().to_luma8();
+    assert!(
+        explained(&original, &preview) > 0.5,
+        "the preview shows the photo"
+    );
+}
+
+/// Share of the original's variance that the preview explains.
+fn explained(original: &image::GrayImage, preview: &image::GrayImage) -> f64 {
+    let values = |picture: &image::GrayImage| -> Vec<f64> {
+        picture
+            .pixels()
+            .map(|pixel| f64::from(pixel.0[0]))
+            .collect()
+    };
+    let (a, b) = (values(original), values(preview));
+    let mean = a.iter().sum::<f64>() / a.len() as f64;
+    let variance: f64 = a.iter().map(|v| (v - mean).powi(2)).sum();
+    let error: f64 = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum();
+    1.0 - error / variance
+}
