@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets, makes the seed corpus and runs one target after the other, for ever or ROUNDS times.
-#   fuzz/run.sh [LOG]      environment: ROUNDS, MINUTES (of a short turn; tile and decode get three)
+#   fuzz/run.sh [LOG]      environment: ROUNDS, MINUTES (of a short turn; tile and decode get
+#                          three times as much), SKIP_BUILD (run what is built already)
 # The log gets a line per turn: time, target, CPU seconds, executions, findings. A finding stays in
 # fuzz/artifacts/TARGET/; move it to fixtures/fuzz/ and add its test to tests/fuzz_findings.rs.
 set -euo pipefail
@@ -10,8 +11,10 @@ short=$((${MINUTES:-5} * 60))
 binaries=fuzz/target/x86_64-unknown-linux-gnu/release
 TIMEFORMAT='%U %S'
 
-cargo run -q -p tessera-codec --example fuzz_seeds -- fuzz/corpus
-cargo +nightly fuzz build --release --debug-assertions --sanitizer none
+if [ -z "${SKIP_BUILD:-}" ]; then
+    cargo run -q -p tessera-codec --example fuzz_seeds -- fuzz/corpus
+    cargo +nightly fuzz build --release --debug-assertions --sanitizer none
+fi
 
 turn() {
     local target=$1 seconds=$2 output used executions findings
