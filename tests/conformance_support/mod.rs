@@ -9,6 +9,16 @@ pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance")
 }
 
+/// The folder of the streams with reference pictures.
+#[allow(dead_code)] // Each user of this module has its own folder.
+pub(crate) fn reference_folder() -> PathBuf {
+    folder().join("references")
+}
+
+/// Name of their dictionary inside [`reference_folder`].
+#[allow(dead_code)]
+pub(crate) const REFERENCE_DICTIONARY: &str = "references.tsd";
+
 /// Name of the list of streams inside [`folder`].
 pub(crate) const MANIFEST: &str = "manifest.tsv";
 

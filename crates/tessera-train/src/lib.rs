@@ -11,6 +11,7 @@ mod magnitude;
 mod pipeline;
 mod priors;
 mod provenance;
+pub mod references;
 mod refine;
 mod size;
 mod specialise;

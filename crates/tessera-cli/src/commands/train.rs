@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tessera_dict::Dictionary;
 use tessera_eval::gain;
+use tessera_train::references::{ReferenceParams, choose_references};
 use tessera_train::{
     Gallery, SpecialiseParams, Stage, TrainObserver, TrainParams, specialise, train,
 };
@@ -42,6 +43,9 @@ pub struct TrainArgs {
     /// Largest size of the dictionary: 500000, 800k, 2M.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     max_size: Option<usize>,
+    /// Carries no reference pictures in the dictionary, even if they would pay.
+    #[arg(long)]
+    no_references: bool,
     /// Seed of the sampling; the same seed gives the same bytes on any number of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -105,6 +109,11 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
         Some(file) => Some(dictionaries::load(file)?),
         None => None,
     };
+    // A checkpoint has its references already.
+    let start = match resumed {
+        None if !args.no_references => with_references(args, training, judges, start)?,
+        _ => start,
+    };
     let params = SpecialiseParams {
         seed: args.seed,
         max_bytes: args.max_size,
@@ -132,6 +141,38 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
     );
     // What is written is what will be read: the identity is that of the file.
     Ok(Dictionary::from_bytes(&result.dictionary.to_bytes())?)
+}
+
+/// The start with the pictures that the collection profits from being predicted from, if there are any.
+fn with_references(
+    args: &TrainArgs,
+    training: &Gallery,
+    judges: &Gallery,
+    start: Dictionary,
+) -> Result<Dictionary> {
+    let mut params = ReferenceParams {
+        seed: args.seed,
+        ..ReferenceParams::default()
+    };
+    if let Some(limit) = args.max_size {
+        let room = limit.saturating_sub(start.to_bytes().len());
+        params.max_bytes = params.max_bytes.min(limit / 4).max(room);
+    }
+    let bar = waiting("choosing reference pictures");
+    let chosen = with_threads(args.threads, || {
+        let mut show = |done: usize, total: usize| {
+            bar.set_message(format!(
+                "choosing reference pictures, step {done} of {total}"
+            ));
+        };
+        Ok(choose_references(
+            training, judges, &start, &params, &mut show,
+        )?)
+    });
+    bar.finish_and_clear();
+    let chosen = chosen?;
+    eprintln!("{}", chosen.report);
+    Ok(chosen.dictionary)
 }
 
 /// Learns everything anew, as the default dictionary was.

@@ -5,6 +5,7 @@ use super::TileConfig;
 use super::coder::{BinaryCoder, Reader};
 use super::decoder::{Exhausted, TileReader, read_tile};
 use super::mix::{Contexts, PlaneKind};
+use super::reference::ReferenceUse;
 use super::state::{Leaf, Site};
 use tessera_dict::Dictionary;
 use tessera_dict::layout::Element;
@@ -49,8 +50,31 @@ pub struct LeafRecord {
     pub shape: Shape,
     /// Luma mode, or index of the chroma mode.
     pub mode: usize,
+    /// What it took from which reference.
+    pub reference: Option<ReferenceRecord>,
     /// Basis and levels of every component; no levels if it carries no coefficients.
     pub patches: Vec<(u32, Vec<i32>)>,
+}
+
+/// A prediction from a reference.
+#[derive(Clone, Copy, Debug)]
+pub struct ReferenceRecord {
+    /// Number of the reference.
+    pub index: u8,
+    /// Its shift.
+    pub shift: (i16, i16),
+    /// 0 plain, 1 smooth, 2 scaled.
+    pub correction: u8,
+}
+
+impl From<ReferenceUse> for ReferenceRecord {
+    fn from(used: ReferenceUse) -> Self {
+        Self {
+            index: used.shift.reference,
+            shift: (used.shift.dx, used.shift.dy),
+            correction: used.correction as u8,
+        }
+    }
 }
 
 /// Everything that was read from one payload, and the planes it gave.
@@ -145,6 +169,7 @@ impl TileReader for Tracer<'_> {
             y: site.y,
             shape: site.shape,
             mode: leaf.mode,
+            reference: leaf.reference.map(ReferenceRecord::from),
             patches: patches
                 .map(|patch| (patch.choice, patch.levels.clone()))
                 .collect(),

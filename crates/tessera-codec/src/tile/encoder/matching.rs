@@ -29,8 +29,13 @@ pub(crate) struct Matches {
 }
 
 impl Matches {
-    /// Matches padded luma (rows `stride` apart) with all references.
-    pub(crate) fn find(references: &References<'_>, source: &[u16], stride: usize) -> Self {
+    /// Matches padded luma (rows `stride` apart) with some of the references.
+    pub(crate) fn find(
+        references: &References<'_>,
+        among: std::ops::Range<u8>,
+        source: &[u16],
+        stride: usize,
+    ) -> Self {
         let tile = pyramid(Plane {
             width: stride,
             height: source.len() / stride,
@@ -38,7 +43,7 @@ impl Matches {
         });
         let (columns, rows) = (stride.div_ceil(CELL), tile[0].height.div_ceil(CELL));
         let mut found = vec![Vec::new(); columns * rows];
-        for reference in 0..references.len() as u8 {
+        for reference in among {
             let Some(plane) = references.plane(reference, 0) else {
                 continue;
             };

@@ -3,6 +3,7 @@
 use super::Encoder;
 use super::leaf::ModeTrial;
 use super::quantise::metered;
+use super::rough::luma_site;
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{Border, PLANAR, Predictor};
 use crate::tile::reference::{
@@ -17,6 +18,8 @@ const SHIFTS: usize = 2;
 const REFINEMENTS: usize = 4;
 /// A refined shift must be better by this factor, because its name is longer.
 const REFINEMENT_GAIN: u64 = 20;
+/// References that leave more than this many quarters of what the best mode leaves are not tried.
+const HOPE: u64 = 6;
 /// Side of the blocks on which references are weighed against the border.
 const PROBE: usize = 16;
 
@@ -54,6 +57,20 @@ impl Encoder<'_> {
         rows().flatten().map(|&v| u64::from(v.abs_diff(mean))).sum()
     }
 
+    /// Sum of differences between a patch and a prediction.
+    fn leftover(&self, site: &Site, prediction: &[i32]) -> u64 {
+        let w = site.shape.width();
+        let rows = prediction.chunks_exact(w).enumerate();
+        rows.map(|(row, values)| {
+            let original = &self.source[(site.y + row) * self.stride + site.x..][..w];
+            let pairs = original.iter().zip(values);
+            pairs
+                .map(|(&o, &v)| u64::from(i32::from(o).abs_diff(v)))
+                .sum::<u64>()
+        })
+        .sum()
+    }
+
     /// Sum of differences between a patch and a reference, apart from their means.
     fn departure(&self, references: &References<'_>, site: &Site, shift: Shift) -> u64 {
         let (w, h) = (site.shape.width(), site.shape.height());
@@ -72,10 +89,19 @@ impl Encoder<'_> {
 
     /// Rough cost of a block predicted from the reference that fits it best.
     pub(super) fn look_at_references(&self, site: &Site) -> f32 {
-        let Some(references) = &self.state.references else {
-            return f32::INFINITY;
-        };
-        let shifts = self.matches.shifts(site);
+        match &self.state.references {
+            Some(references) => self.look_at_shifts(references, site, self.matches.shifts(site)),
+            None => f32::INFINITY,
+        }
+    }
+
+    /// Rough cost of a block predicted by the best of some shifts, its mean set right.
+    pub(super) fn look_at_shifts(
+        &self,
+        references: &References<'_>,
+        site: &Site,
+        shifts: impl Iterator<Item = Shift>,
+    ) -> f32 {
         let best = shifts.min_by_key(|&shift| self.departure(references, site, shift));
         let Some(shift) = best else {
             return f32::INFINITY;
@@ -111,9 +137,16 @@ impl Encoder<'_> {
             trial.bits += without;
             trial.estimate += self.lambda * without;
         }
+        let most = HOPE * self.leftover(site, &modes[0].prediction) / 4;
+        let shifts = self.promising_shifts(references, &contexts, site, most);
         let mut trials = Vec::new();
-        for shift in self.promising_shifts(references, &contexts, site) {
-            for correction in Correction::ALL {
+        for (rank, &shift) in shifts.iter().enumerate() {
+            // What suits the best shift is seldom beaten by another correction of the next one.
+            let corrections = match rank {
+                0 => &Correction::ALL[..],
+                _ => &[Correction::Smooth],
+            };
+            for &correction in corrections {
                 let used = ReferenceUse { shift, correction };
                 let bits = bits_of(Some(used));
                 trials.push(self.reference_trial(references, site, border, used, bits));
@@ -140,17 +173,18 @@ impl Encoder<'_> {
             PlaneKind::Chroma => CHROMA_FROM_REFERENCE,
         };
         ModeTrial {
-            reference: Some((used, prediction.border)),
+            reference: Some(Box::new((used, prediction.border))),
             ..self.mode_trial(site, mode, bits, prediction.samples)
         }
     }
 
-    /// The shifts under which a reference resembles a leaf most, best first.
+    /// The shifts under which a reference resembles a leaf most, best first; none that departs by more than `most`.
     fn promising_shifts(
         &self,
         references: &References<'_>,
         contexts: &ReferenceContexts<'_, '_>,
         site: &Site,
+        most: u64,
     ) -> Vec<Shift> {
         let mut shifts: Vec<Shift> = contexts.candidates().to_vec();
         for shift in self.matches.shifts(site) {
@@ -163,11 +197,13 @@ impl Encoder<'_> {
             .map(|shift| (self.departure(references, site, shift), shift))
             .collect();
         ranked.sort_by_key(|(departure, _)| *departure);
+        ranked.retain(|(departure, _)| *departure <= most);
         ranked.truncate(SHIFTS);
-        let refined = self.refined(references, site, ranked[0]);
-        let mut shifts: Vec<Shift> = ranked.into_iter().map(|(_, shift)| shift).collect();
-        shifts.extend(refined);
-        shifts
+        let refined = ranked
+            .first()
+            .and_then(|&best| self.refined(references, site, best));
+        let ranked = ranked.into_iter().map(|(_, shift)| shift);
+        refined.into_iter().chain(ranked).collect()
     }
 
     /// Follows falling differences from a shift to one nearby.
@@ -232,15 +268,5 @@ impl Encoder<'_> {
                 self.reference_trial(references, &sites[i], &predictors[i].raw, used, bits)
             })
         }));
-    }
-}
-
-fn luma_site(x: usize, y: usize, shape: Shape) -> Site {
-    Site {
-        kind: PlaneKind::Luma,
-        component: 0,
-        x,
-        y,
-        shape,
     }
 }

@@ -7,6 +7,7 @@ use crate::tile::mix::{Contexts, PlaneKind};
 use crate::tile::patch_context::{activity_class, gradient_class};
 use crate::tile::predict::Border;
 use crate::tile::state::{Site, TileState};
+use std::cell::RefCell;
 use tessera_dict::layout::Element;
 
 /// Number of candidates for the shift.
@@ -28,6 +29,8 @@ pub(crate) struct ReferenceContexts<'s, 'a> {
     site: Site,
     border: &'s Border,
     candidates: Vec<Shift>,
+    /// The fits that were asked for: the encoder asks for the same ones again and again.
+    fits: RefCell<Vec<(Shift, u32)>>,
     shape: u32,
     size_group: u32,
 }
@@ -46,6 +49,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
             site,
             border,
             candidates,
+            fits: RefCell::default(),
             shape: site.shape.index() as u32,
             size_group: site.shape.size_group() as u32,
         })
@@ -130,10 +134,21 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
 
     /// Class of how far the border departs from that of a reference.
     fn fit(&self, shift: Shift) -> u32 {
+        let known = self
+            .fits
+            .borrow()
+            .iter()
+            .find(|(of, _)| *of == shift)
+            .copied();
+        if let Some((_, fit)) = known {
+            return fit;
+        }
         let canvas = self.state.canvas(self.site.kind);
         let own = self.references.border(canvas, &self.site, shift);
         let difference = self.border.minus(&own, |sample| sample);
-        gradient_class(self.state.border_gradient(&self.site, &difference))
+        let fit = gradient_class(self.state.border_gradient(&self.site, &difference));
+        self.fits.borrow_mut().push((shift, fit));
+        fit
     }
 
     /// Where the leaf's middle lies in the picture, on a grid over the first reference.

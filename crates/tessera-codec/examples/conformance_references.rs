@@ -1,0 +1,216 @@
+//! Writes the conformance streams of reference pictures, with their dictionary and their manifest.
+//!
+//! `cargo run --release -p tessera-codec --example conformance_references` after every change of the bitstream. The
+//! dictionary has cosine bases and flat priors so that it stays small, and so that random payloads use everything.
+
+#[path = "../../../tests/conformance_support/mod.rs"]
+mod support;
+
+use std::error::Error;
+use std::fs;
+use std::sync::Arc;
+use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_hash};
+use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target};
+use tessera_dict::{BasisSet, Dictionary, Reference};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const RGB: PixelFormat = PixelFormat::RGB8;
+const GRAY: PixelFormat = PixelFormat::GRAY8;
+const RGBA: PixelFormat = PixelFormat { alpha: true, ..RGB };
+
+fn main() -> Outcome<()> {
+    let file = dictionary()?.to_bytes();
+    let dictionary = Arc::new(Dictionary::from_bytes(&file)?);
+    let mut streams = pictures(&dictionary)?;
+    for seed in 0..8 {
+        streams.push(noise(seed, &dictionary)?);
+    }
+    let folder = reference_folder();
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(REFERENCE_DICTIONARY), &file)?;
+    let decoder = Decoder::new().dictionary(dictionary);
+    let mut manifest = String::new();
+    for (name, covers, bytes) in &streams {
+        let entry = Entry {
+            file: format!("{name}.tsr"),
+            samples: sample_hash(&decoder.decode(bytes)?),
+            covers: covers.clone(),
+        };
+        debug_assert_eq!(Entry::parse(&entry.to_string()).as_ref(), Some(&entry));
+        fs::write(folder.join(&entry.file), bytes)?;
+        manifest += &format!("{entry}\n");
+    }
+    fs::write(folder.join(MANIFEST), manifest)?;
+    let total: usize = streams.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    println!(
+        "{} streams, {total} bytes, dictionary {}",
+        streams.len(),
+        file.len()
+    );
+    Ok(())
+}
+
+/// Name, what it covers, file.
+type Stream = (String, String, Vec<u8>);
+
+/// The untrained dictionary with empty magnitude models, and three references: colour, colour with alpha, gray.
+fn dictionary() -> Outcome<Dictionary> {
+    let mut dictionary = Dictionary::untrained();
+    dictionary.luma = without_models(&dictionary.luma);
+    dictionary.chroma = without_models(&dictionary.chroma);
+    dictionary.provenance = "untrained, for the conformance streams of references".into();
+    let sources = [
+        drawn(104, 72, RGB, (0, 0))?,
+        drawn(48, 80, RGBA, (40, 3))?,
+        drawn(40, 40, GRAY, (7, 60))?,
+    ];
+    for picture in &sources {
+        let stream = Encoder::new().target(quality(55)?).encode(picture)?.bytes;
+        let (width, height) = (picture.width() as u16, picture.height() as u16);
+        dictionary
+            .references
+            .push(Reference::new(width, height, stream));
+    }
+    Ok(dictionary)
+}
+
+fn without_models(bases: &BasisSet) -> BasisSet {
+    let mut groups = bases.groups().to_vec();
+    for basis in groups.iter_mut().flatten() {
+        basis.model.base.fill(0);
+        basis.model.activity.fill(0);
+        basis.model.gradient.fill(0);
+        basis.model.weights.fill(0);
+    }
+    BasisSet::new(bases.kind(), groups)
+}
+
+fn quality(value: u8) -> Outcome<Target> {
+    Ok(Target::Quality(Quality::new(value)?))
+}
+
+/// Part of an endless pattern of bars, rings and patches, seen from (left, top).
+fn drawn(
+    width: u32,
+    height: u32,
+    format: PixelFormat,
+    (left, top): (u32, u32),
+) -> Outcome<Picture> {
+    let mut samples = Vec::new();
+    for y in top..top + height {
+        for x in left..left + width {
+            let ring = (x * x + y * y) / 90 % 7 * 20;
+            let patch = (x / 12 * 37 + y / 10 * 53) % 90;
+            for channel in 0..format.channels() as u32 {
+                let value = 30 + ring + patch * (channel + 1) % 110;
+                samples.push(value.min(255) as u8);
+            }
+        }
+    }
+    Ok(Picture::new(width, height, format, Samples::U8(samples))?)
+}
+
+/// Encoded pictures that show what the references show, and some that do not.
+fn pictures(dictionary: &Arc<Dictionary>) -> Outcome<Vec<Stream>> {
+    let encoder = || Encoder::new().threads(1).dictionary(dictionary.clone());
+    let coarse = encoder().target(quality(30)?);
+    let cases = [
+        (
+            "same",
+            "colour, zero shift",
+            drawn(104, 72, RGB, (0, 0))?,
+            coarse.clone(),
+        ),
+        (
+            "shifted",
+            "colour, other shifts",
+            drawn(70, 50, RGB, (13, 9))?,
+            coarse.clone(),
+        ),
+        (
+            "beyond",
+            "reads outside of references",
+            drawn(150, 120, GRAY, (0, 0))?,
+            encoder().target(quality(10)?),
+        ),
+        (
+            "alpha",
+            "alpha has references of its own",
+            drawn(48, 80, RGBA, (40, 3))?,
+            coarse.clone(),
+        ),
+        (
+            "brighter",
+            "another contrast",
+            contrasted(drawn(64, 64, GRAY, (20, 0))?)?,
+            coarse.clone(),
+        ),
+        (
+            "tiles",
+            "the place of a tile counts",
+            drawn(104, 72, GRAY, (0, 0))?,
+            coarse.tile_log2(6),
+        ),
+        (
+            "unlike",
+            "references not in use",
+            Picture::gray8(40, 40, vec![77; 1600])?,
+            encoder(),
+        ),
+    ];
+    let encoded = cases.into_iter().map(|(name, covers, picture, encoder)| {
+        Ok((name.into(), covers.into(), encoder.encode(&picture)?.bytes))
+    });
+    encoded.collect()
+}
+
+fn contrasted(picture: Picture) -> Outcome<Picture> {
+    let Samples::U8(samples) = picture.samples() else {
+        return Err("drawn pictures have eight bits".into());
+    };
+    let samples = samples.iter().map(|&v| 60 + v / 2).collect();
+    Ok(Picture::gray8(picture.width(), picture.height(), samples)?)
+}
+
+/// Random bytes behind a first bit that says "in use".
+fn noise(seed: u64, dictionary: &Arc<Dictionary>) -> Outcome<Stream> {
+    const SIDES: [u32; 6] = [96, 64, 48, 32, 16, 8];
+    let mut state = seed + 1;
+    let mut payload: Vec<u8> = (0..900)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(99);
+            (state >> 56) as u8
+        })
+        .collect();
+    payload[0] &= 0x7f;
+    let colour = !seed.is_multiple_of(3);
+    let files = SIDES.map(|side| {
+        let planes = if colour { 3 } else { 1 };
+        let work = tile_work(planes * u64::from(side * side), payload.len());
+        let header = Header {
+            format: if colour { RGB } else { GRAY },
+            dictionary: dictionary.id(),
+            width: side,
+            height: side,
+            tile_log2: 10,
+            quantiser: [50, 64, 80][seed as usize % 3],
+            chroma_offset: 0,
+            alpha_quantiser: None,
+            tile_work: WorkBound::at_least(work),
+            metadata_len: 0,
+        };
+        let tile = TileData {
+            colour: payload.clone(),
+            alpha: None,
+        };
+        container::write(header, &Metadata::default(), &[tile])
+    });
+    let decoder = Decoder::new().dictionary(dictionary.clone());
+    let found = files.into_iter().find(|file| decoder.decode(file).is_ok());
+    let file = found.ok_or("random bytes filled no picture")?;
+    Ok((format!("noise-{seed}"), "random payload".into(), file))
+}

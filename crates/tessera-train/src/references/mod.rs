@@ -1,0 +1,185 @@
+//! Which pictures a dictionary should carry as references.
+//!
+//! Candidates are the mean of an aligned collection, means of groups of like pictures, and single pictures that
+//! are typical of such groups. Rough costs of blocks say what each would save on other pictures; they are taken
+//! greedily, the one that saves most beyond those already taken first, while they fit in the size allowed. How many of them
+//! a dictionary keeps, if any, is then decided by real encodes of held-out pictures.
+
+mod candidates;
+mod gains;
+mod thumbnails;
+mod trial;
+
+use crate::gallery::Gallery;
+use crate::pipeline::TrainError;
+use candidates::Candidate;
+use gains::Gains;
+use std::fmt;
+use tessera_dict::Dictionary;
+use tessera_dict::reference::MAX_REFERENCES;
+
+/// How references are chosen.
+#[derive(Clone, Debug)]
+pub struct ReferenceParams {
+    /// Seed of the sampling.
+    pub seed: u64,
+    /// Bytes that all references together may take in the dictionary.
+    pub max_bytes: usize,
+    /// Luma quantisers at which savings count.
+    pub quantisers: Vec<u8>,
+}
+
+impl Default for ReferenceParams {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            max_bytes: 256 << 10,
+            quantisers: vec![56, 68, 80],
+        }
+    }
+}
+
+/// A dictionary with the references that pay.
+#[derive(Clone, Debug)]
+pub struct ReferenceChoice {
+    /// The start dictionary with references, and priors of how they are used; the start itself if none pays.
+    pub dictionary: Dictionary,
+    /// Indices of the training pictures that became references: they say nothing about what others will cost.
+    pub taken: Vec<usize>,
+    /// What was weighed against what.
+    pub report: ReferenceReport,
+}
+
+/// Size of the references against the bytes they save.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReferenceReport {
+    /// What each reference shows, in the order of the dictionary.
+    pub names: Vec<String>,
+    /// Bytes they take in the dictionary.
+    pub bytes: usize,
+    /// Mean bytes of a held-out picture without references, over the quantisers.
+    pub before: f64,
+    /// The same with them, at equal error.
+    pub after: f64,
+}
+
+impl ReferenceReport {
+    /// Pictures after which the references have paid for their own size.
+    pub fn pictures_to_pay(&self) -> Option<u64> {
+        let saved = self.before - self.after;
+        (saved > 0.0 && self.bytes > 0).then(|| (self.bytes as f64 / saved).ceil() as u64)
+    }
+}
+
+impl fmt::Display for ReferenceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(pictures) = self.pictures_to_pay() else {
+            return write!(f, "no reference picture pays for this collection");
+        };
+        let change = 100.0 * (self.after / self.before - 1.0);
+        write!(
+            f,
+            "{} reference pictures ({}) take {} bytes; a picture takes {:.0} instead of {:.0} bytes ({change:+.1} %), so \
+             they pay from {pictures} pictures on",
+            self.names.len(),
+            self.names.join(", "),
+            self.bytes,
+            self.after,
+            self.before,
+        )
+    }
+}
+
+/// Share of the held-out bits that references must save to be kept.
+const LEAST_GAIN: f64 = 0.003;
+
+/// Chooses references among the pictures of `gallery` (and their means) for a dictionary; `held_out` decides.
+///
+/// The result depends on the arguments alone, not on the number of threads. `progress` hears of finished steps.
+///
+/// # Errors
+/// [`TrainError::Picture`] if a picture can no longer be read.
+pub fn choose_references(
+    gallery: &Gallery,
+    held_out: &Gallery,
+    start: &Dictionary,
+    params: &ReferenceParams,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<ReferenceChoice, TrainError> {
+    let nothing = ReferenceChoice {
+        dictionary: start.clone(),
+        taken: Vec::new(),
+        report: ReferenceReport::default(),
+    };
+    if gallery.len() < 2 || held_out.is_empty() || params.max_bytes == 0 {
+        return Ok(nothing);
+    }
+    let candidates = candidates::find(gallery, params)?;
+    progress(1, STEPS);
+    let gains = Gains::measure(gallery, &candidates, start, params)?;
+    progress(2, STEPS);
+    let ranked = gains.greedy(&candidates, params.max_bytes);
+    let judge = trial::Judge::new(gallery, held_out, start, params)?;
+    let mut best = nothing;
+    best.report.before = judge.before();
+    best.report.after = best.report.before * (1.0 - LEAST_GAIN);
+    for (step, count) in counts(ranked.len()).into_iter().enumerate() {
+        let chosen: Vec<&Candidate> = ranked[..count].iter().map(|&i| &candidates[i]).collect();
+        let tried = judge.trial(&chosen)?;
+        if tried.report.after < best.report.after {
+            best = tried;
+        }
+        progress(3 + step, STEPS);
+    }
+    progress(STEPS, STEPS);
+    Ok(best)
+}
+
+/// Steps that progress counts: two of preparation and one per number of references tried.
+const STEPS: usize = 2 + MAX_REFERENCES.ilog2() as usize + 1;
+
+/// Numbers of references to try: powers of two, and all.
+fn counts(all: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = (0..)
+        .map(|power| 1 << power)
+        .take_while(|&count| count < all)
+        .collect();
+    if all > 0 {
+        counts.push(all);
+    }
+    counts
+}
+
+/// The error of a picture that could be read before.
+fn unreadable(gallery: &Gallery, index: usize, reason: &dyn fmt::Display) -> TrainError {
+    let name = gallery.files()[index].display().to_string();
+    TrainError::Picture(name, reason.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_count_is_tried_once() {
+        assert_eq!(counts(0), [0; 0]);
+        assert_eq!(counts(1), [1]);
+        assert_eq!(counts(4), [1, 2, 4]);
+        assert_eq!(counts(11), [1, 2, 4, 8, 11]);
+        assert!(counts(MAX_REFERENCES).len() + 2 <= STEPS);
+    }
+
+    #[test]
+    fn the_report_weighs_size_against_savings() {
+        let mut report = ReferenceReport {
+            names: vec!["a".into()],
+            bytes: 1000,
+            before: 100.0,
+            after: 60.0,
+        };
+        assert_eq!(report.pictures_to_pay(), Some(25));
+        assert!(report.to_string().contains("-40.0 %"));
+        report.after = 100.0;
+        assert_eq!(report.pictures_to_pay(), None);
+    }
+}
