@@ -133,6 +133,126 @@ fn full_disk_is_an_error() {
     assert!(String::from_utf8_lossy(&result.stderr).contains("/dev/full"));
 }
 
+/// The command with files limited to `blocks` of 512 bytes, as on a disk that is nearly full.
+#[cfg(unix)]
+fn run_with_little_space(blocks: u32, input: &Path, output: &Path) -> Output {
+    let limited = command(input, output);
+    // With its signal ignored, a limit that is met is an error like a full disk.
+    Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f $0; exec \"$@\""])
+        .arg(blocks.to_string())
+        .arg(limited.get_program())
+        .args(limited.get_args())
+        .arg("--json")
+        .output()
+        .unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn full_disk_leaves_nothing_behind_and_the_rest_follows() {
+    let (_folder, input, output) = archive(&["a.png", "b/c.png"]);
+    let noisy = |x: u32, y: u32| image::Luma([(x * x * 7 + y * y * 13 + x * y * 5) as u8]);
+    let large = image::GrayImage::from_fn(400, 300, noisy);
+    large.save(input.join("large.png")).unwrap();
+    let full = run_with_little_space(8, &input, &output);
+    assert_eq!(full.status.code(), Some(INCOMPLETE));
+    let failures = summary(&full)["failures"].to_string();
+    assert!(
+        failures.contains("large.png") && failures.contains("cannot write"),
+        "{failures}"
+    );
+    assert_eq!(tree(&output), ["a.tsr", "b/c.tsr"].map(PathBuf::from));
+    let again = summary(&run(&input, &output, &["--json"]));
+    assert_eq!(
+        (&again["encoded"], &again["skipped"]),
+        (&1.into(), &2.into())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn unreadable_files_and_folders_are_listed() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, input, output) = archive(&["a.png", "secret.png", "closed/b.png"]);
+    std::os::unix::fs::symlink("nowhere.png", input.join("dangling.png")).unwrap();
+    let close = |name: &str| {
+        let path = input.join(name);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        path
+    };
+    let (secret, closed) = (close("secret.png"), close("closed"));
+    let everything_is_readable = fs::read(&secret).is_ok();
+    let result = run(&input, &output, &["--json"]);
+    for path in [secret, closed] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let failures = summary(&result)["failures"].to_string();
+    assert_eq!(result.status.code(), Some(INCOMPLETE));
+    assert!(failures.contains("dangling.png"), "{failures}");
+    if everything_is_readable {
+        println!("skipped: the superuser can read everything");
+        return;
+    }
+    assert!(
+        failures.contains("secret.png") && failures.contains("closed"),
+        "{failures}"
+    );
+    assert_eq!(tree(&output), [PathBuf::from("a.tsr")]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_circles_end() {
+    use std::os::unix::fs::symlink;
+    let (_folder, input, output) = archive(&["a.png", "sub/b.png"]);
+    symlink(&input, input.join("sub/up")).unwrap();
+    symlink("self", input.join("self")).unwrap();
+    symlink("self.png", input.join("self.png")).unwrap();
+    symlink("a.png", input.join("other.png")).unwrap();
+    let result = run(&input, &output, &["--json"]);
+    assert_eq!(result.status.code(), Some(INCOMPLETE));
+    let summary = summary(&result);
+    assert_eq!(
+        summary["failures"].as_array().unwrap().len(),
+        1,
+        "{summary}"
+    );
+    assert_eq!(
+        tree(&output),
+        ["a.tsr", "other.tsr", "sub/b.tsr"].map(PathBuf::from)
+    );
+}
+
+#[test]
+fn no_output_is_written_twice() {
+    let names = [
+        "a.png",
+        "a.jpg",
+        "a.png.bmp",
+        "a.jpg.png.bmp",
+        "a.jpg.png.png",
+    ];
+    let (folder, input, output) = archive(&names);
+    assert_eq!(summary(&run(&input, &output, &["--json"]))["encoded"], 5);
+    assert_eq!(tree(&output).len(), 5, "{:?}", tree(&output));
+    let other = folder.path().join("other");
+    picture(&other.join("b.png"), 1);
+    picture(&other.join("a.jpg.bmp"), 2);
+    let both = command(&input, &output)
+        .arg(&other)
+        .args(["--json", "--force"])
+        .output()
+        .unwrap();
+    assert_eq!(both.status.code(), Some(INCOMPLETE));
+    let summary = summary(&both);
+    assert_eq!(summary["encoded"], 6, "{summary}");
+    assert!(
+        summary["failures"].to_string().contains("a.jpg.bmp"),
+        "{summary}"
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn names_need_not_be_text() {
@@ -143,6 +263,10 @@ fn names_need_not_be_text() {
     fs::rename(input.join("a.png"), input.join(name)).unwrap();
     assert!(run(&input, &output, &["--json"]).status.success());
     assert!(output.join(OsStr::from_bytes(b"caf\xE9.tsr")).is_file());
+    fs::write(input.join(OsStr::from_bytes(b"broken\xE9.png")), b"?").unwrap();
+    let failed = run(&input, &output, &["--json"]);
+    assert_eq!(failed.status.code(), Some(INCOMPLETE));
+    assert!(summary(&failed)["failures"].to_string().contains("broken"));
 }
 
 /// Every visible output must be whole, whenever the process dies.

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
+use tessera_dict::Dictionary;
 
 const USAGE: i32 = 2;
 const DAMAGED: i32 = 3;
@@ -136,15 +137,6 @@ fn unusable_inputs_are_explained() {
 }
 
 #[test]
-fn truncated_jpeg_is_refused() {
-    let folder = Folder::new();
-    let jpeg = fs::read(folder.picture("whole.jpg")).unwrap();
-    let cut = folder.path("cut.jpg");
-    fs::write(&cut, &jpeg[..jpeg.len() - 20]).unwrap();
-    fail("encode {}", &[&cut], DAMAGED, "truncated");
-}
-
-#[test]
 fn damaged_files_say_so_and_partial_saves_the_rest() {
     let folder = Folder::new();
     let big = folder.path("big.png");
@@ -175,17 +167,99 @@ fn damaged_files_say_so_and_partial_saves_the_rest() {
     fail("decode {} -f", &[&file], DAMAGED, "header");
 }
 
+/// Missing, mismatched, corrupt, too new: four messages, each with its own remedy.
 #[test]
 fn dictionary_problems_have_their_own_messages() {
     let folder = Folder::new();
     let photo = folder.picture("photo.png");
+    let good = Dictionary::untrained().to_bytes();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let dictionary = write("good.tsd", &good);
+    succeed("encode {} --dict {}", &[&photo, &dictionary]);
+    let coded = folder.path("photo.tsr");
+    fail(
+        "decode {} --force",
+        &[&coded],
+        DICTIONARY,
+        "pass it with --dict",
+    );
+    let mut other = Dictionary::untrained();
+    other.provenance = "another one".into();
+    let mut too_new = good.clone();
+    too_new[3] = 9;
+    let mut damaged = good.clone();
+    damaged[good.len() / 2] ^= 1;
+    let cases = [
+        (other.to_bytes(), "pass the one it was encoded with"),
+        (damaged, "get a fresh copy"),
+        (good[..good.len() - 3].to_vec(), "get a fresh copy"),
+        (b"garbage".to_vec(), "name a .tsd file"),
+        (too_new, "update tessera"),
+    ];
+    for (bytes, remedy) in cases {
+        let path = write("case.tsd", &bytes);
+        let line = "decode {} --force --dict {}";
+        fail(line, &[&coded, &path], DICTIONARY, remedy);
+    }
     let missing = folder.path("none.tsd");
     fail("encode {} --dict {}", &[&photo, &missing], 1, "dictionary");
-    let garbage = folder.path("garbage.tsd");
-    fs::write(&garbage, b"garbage").unwrap();
-    let line = "encode {} --dict {}";
-    fail(line, &[&photo, &garbage], DICTIONARY, "garbage.tsd");
-    assert!(!folder.path("photo.tsr").exists());
+    assert_eq!(
+        folder.names(),
+        ["case.tsd", "good.tsd", "photo.png", "photo.tsr"]
+    );
+}
+
+#[test]
+fn damage_is_told_once() {
+    let folder = Folder::new();
+    succeed("encode {}", &[&folder.picture("photo.png")]);
+    let path = folder.path("photo.tsr");
+    let mut file = fs::read(&path).unwrap();
+    *file.last_mut().unwrap() ^= 1;
+    fs::write(&path, file).unwrap();
+    let output = run("decode {} --force", &[&path]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(message.matches("checksum").count(), 1, "{message}");
+}
+
+#[test]
+fn manual_and_completions_come_from_the_definitions() {
+    let manual = String::from_utf8(succeed("man", &[]).stdout).unwrap();
+    assert!(manual.contains("EXIT STATUS") && manual.contains("dictionary is missing"));
+    let folder = Folder::new();
+    succeed("man {}", &[folder.0.path()]);
+    for page in ["tessera.1", "tessera-encode.1", "tessera-decode.1"] {
+        assert!(
+            folder.names().contains(&page.to_string()),
+            "{:?}",
+            folder.names()
+        );
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = succeed(&format!("completions {shell}"), &[]).stdout;
+        assert!(
+            String::from_utf8(script).unwrap().contains("target-bpp"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn as_much_is_said_as_asked_for() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    let said = |line: &str| {
+        let output = succeed(line, &[&photo]);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(said("encode {} --quiet"), "");
+    assert_eq!(said("encode {} --force").lines().count(), 1);
+    assert!(said("-v encode {} --force").contains("quantiser"));
+    fail("--quiet encode {}", &[&photo], USAGE, "exists");
 }
 
 #[test]
@@ -356,26 +430,4 @@ fn sixteen_bits_and_alpha_survive() {
         USAGE,
         "transparency",
     );
-}
-
-#[test]
-fn animation_is_refused() {
-    let folder = Folder::new();
-    let path = folder.picture("still.png");
-    let mut png = fs::read(&path).unwrap();
-    // An acTL chunk (one frame, play once) behind the header makes it an APNG.
-    let mut chunk = b"acTL\0\0\0\x01\0\0\0\x01".to_vec();
-    chunk.extend(crc32(&chunk).to_be_bytes());
-    chunk.splice(0..0, 8u32.to_be_bytes());
-    png.splice(33..33, chunk);
-    fs::write(&path, png).unwrap();
-    fail("encode {}", &[&path], DAMAGED, "animated");
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            (crc >> 1) ^ if crc & 1 != 0 { 0xEDB8_8320 } else { 0 }
-        })
-    })
 }

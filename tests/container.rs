@@ -81,7 +81,7 @@ fn fixed_cost_is_small() {
     for format in [PixelFormat::GRAY8, PixelFormat::RGB8] {
         let file = encode(&synthetic_picture(200, 150, format), 80).bytes;
         let container = Decoder::new().open(&file).unwrap();
-        let payload = container.tile(0).unwrap().colour.len();
+        let payload = container.tile(0).unwrap().colour().len();
         assert!(file.len() - payload <= FIXED_COST);
     }
     let named = |id| {
@@ -384,7 +384,7 @@ fn the_specification_example_is_what_it_says() {
     let file = specification_example();
     let container = Decoder::new().open(&file).unwrap();
     container.check().unwrap();
-    assert_eq!(container.tile(0).unwrap().colour, [0x5A, 0xA5]);
+    assert_eq!(container.tile(0).unwrap().colour(), [0x5A, 0xA5]);
     let mut expected = header(3, 1, 10, DictId::Builtin(1));
     expected.quantiser = 40;
     expected.tile_work = WorkBound::at_least(19);

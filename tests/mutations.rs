@@ -1,6 +1,6 @@
 //! Damaged streams whose checksums are not compared: errors or garbage, never a panic, a hang or a huge allocation.
 //!
-//! About 76,000 inputs; the damage is the same in every run. `Limits` keep every input small; what they refuse
+//! More than 100,000 inputs; the damage is the same in every run. `Limits` keep every input small; what they refuse
 //! counts as survived.
 
 #[path = "conformance_support/mod.rs"]
@@ -10,7 +10,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::{Entry, MANIFEST, folder, sample_hash};
 use tessera_codec::tile::{PlaneLayout, TileConfig, decode_tile};
-use tessera_codec::{Decoder, Integrity, Limits};
+use tessera_codec::{Decoder, Integrity, Limits, stages};
 use tessera_dict::filter::{MAX_GAIN, TAPS};
 use tessera_dict::{BasisSet, Dictionary};
 
@@ -57,22 +57,53 @@ fn small_streams() -> Vec<(String, Vec<u8>)> {
     entries.map(read).filter(|(_, file)| small(file)).collect()
 }
 
-/// Decodes `count` damaged versions of every small stream.
-fn survive(seed: u64, count: usize, damage: impl Fn(&mut Noise, &mut Vec<u8>)) {
-    let decoder = decoder();
-    let streams = small_streams();
-    assert!(streams.len() > 10, "most streams are small");
-    for (at, (name, original)) in streams.iter().enumerate() {
-        let mut noise = Noise(seed << 32 | at as u64);
-        for round in 0..count {
-            let mut file = original.clone();
-            damage(&mut noise, &mut file);
-            let outcome = catch_unwind(AssertUnwindSafe(|| decoder.decode(&file)));
-            let Ok(outcome) = outcome else {
-                panic!("{name}, round {round}: {file:02x?}");
-            };
-            if let Ok(picture) = outcome {
-                assert!(picture.pixels() <= PIXELS && sample_hash(&picture).len() == 64);
+/// Inputs per stream of each kind of random damage.
+const ROUNDS: [(Kind, usize); 6] = [
+    (Kind::HeaderBits, 3200),
+    (Kind::Bytes, 300),
+    (Kind::Ends, 150),
+    (Kind::Pieces, 300),
+    (Kind::Parts, 500),
+    (Kind::Payloads, 200),
+];
+
+/// What is done to a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// One to three bits of the header flipped.
+    HeaderBits,
+    /// Some bytes anywhere changed.
+    Bytes,
+    /// Cut or prolonged, and a bit flipped.
+    Ends,
+    /// Any piece copied over another, inserted again or removed.
+    Pieces,
+    /// Header, metadata, table and tiles exchanged, repeated or left out.
+    Parts,
+    /// Random bytes behind a good header.
+    Payloads,
+}
+
+impl Kind {
+    fn damage(self, noise: &mut Noise, file: &mut Vec<u8>, parts: &[usize]) {
+        match self {
+            Self::HeaderBits => (0..=noise.below(3)).for_each(|_| flip(noise, file, parts[0])),
+            Self::Bytes => {
+                for _ in 0..=noise.below(6) {
+                    let at = noise.below(file.len());
+                    file[at] = noise.below(256) as u8;
+                }
+            }
+            Self::Ends => {
+                let length = noise.below(file.len() + 16);
+                file.resize(length, 0xA5);
+                flip(noise, file, 4096);
+            }
+            Self::Pieces => move_pieces(noise, file),
+            Self::Parts => move_parts(noise, file, parts),
+            Self::Payloads => {
+                let payload = file[parts[0]..].iter_mut();
+                payload.for_each(|byte| *byte = noise.below(256) as u8);
             }
         }
     }
@@ -85,61 +116,144 @@ fn flip(noise: &mut Noise, file: &mut [u8], bytes: usize) {
     }
 }
 
+fn move_pieces(noise: &mut Noise, file: &mut Vec<u8>) {
+    let (from, to) = (noise.below(file.len()), noise.below(file.len()));
+    let length = noise.below(file.len() - from.max(to)) + 1;
+    match noise.below(3) {
+        0 => file.copy_within(from..from + length, to),
+        1 => {
+            let piece = file[from..from + length].to_vec();
+            file.splice(to..to, piece);
+        }
+        _ => drop(file.drain(from..from + length)),
+    }
+}
+
+fn move_parts(noise: &mut Noise, file: &mut Vec<u8>, ends: &[usize]) {
+    let starts = std::iter::once(&0).chain(ends);
+    let mut parts: Vec<&[u8]> = starts.zip(ends).map(|(&a, &b)| &file[a..b]).collect();
+    for _ in 0..=noise.below(2) {
+        let (a, b) = (noise.below(parts.len()), noise.below(parts.len()));
+        match noise.below(4) {
+            0 => parts.swap(a, b),
+            1 => parts.insert(a, parts[b]),
+            2 => parts[a] = parts[b],
+            _ if parts.len() > 1 => drop(parts.remove(a)),
+            _ => {}
+        }
+    }
+    *file = parts.concat();
+}
+
+/// Where header, metadata, table and each tile of a good stream end.
+fn part_ends(file: &[u8]) -> Vec<usize> {
+    let container = decoder().open(file).expect("the stream is good");
+    let (header, header_len) = stages::header(file).expect("the stream is good");
+    let tiles: Vec<usize> = (0..container.grid().count())
+        .map(|index| container.tile_len(index))
+        .collect();
+    let table_end = file.len() - tiles.iter().sum::<usize>();
+    let mut ends = vec![header_len, header_len + header.metadata_len, table_end];
+    for tile in tiles {
+        ends.push(ends[ends.len() - 1] + tile);
+    }
+    ends.dedup();
+    ends
+}
+
+/// Decodes one input; it may fail, but not in any other way.
+fn survive(decoder: &Decoder, file: &[u8], describe: impl Fn() -> String) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| decoder.decode(file)));
+    let Ok(outcome) = outcome else {
+        panic!("{}: {file:02x?}", describe());
+    };
+    if let Ok(picture) = outcome {
+        assert!(picture.pixels() <= PIXELS && sample_hash(&picture).len() == 64);
+    }
+}
+
+/// Decodes randomly damaged versions of every small stream.
+fn survive_random(kind: Kind) {
+    let (number, (_, rounds)) = ROUNDS
+        .iter()
+        .enumerate()
+        .find(|(_, (listed, _))| *listed == kind)
+        .expect("every kind is listed");
+    let decoder = decoder();
+    for (at, (name, original)) in small_streams().iter().enumerate() {
+        let mut noise = Noise((number as u64 + 1) << 32 | at as u64);
+        let ends = part_ends(original);
+        for round in 0..*rounds {
+            let mut file = original.clone();
+            kind.damage(&mut noise, &mut file, &ends);
+            survive(&decoder, &file, || format!("{name}, round {round}"));
+        }
+    }
+}
+
 #[test]
-fn a_flipped_bit_in_headers() {
-    survive(1, 1500, |noise, file| flip(noise, file, 12));
+fn there_are_enough_inputs() {
+    let streams = small_streams();
+    assert!(streams.len() > 10, "most streams are small");
+    let each: usize = ROUNDS.iter().map(|(_, rounds)| rounds).sum();
+    let lengths: usize = streams.iter().map(|(_, file)| file.len()).sum();
+    let bits: usize = streams.iter().map(|(_, file)| 8 * part_ends(file)[0]).sum();
+    let inputs = each * streams.len() + lengths + bits;
+    assert!(inputs >= 100_000, "{inputs}");
+}
+
+#[test]
+fn each_bit_of_the_headers_flipped() {
+    let decoder = decoder();
+    for (name, original) in small_streams() {
+        for bit in 0..8 * part_ends(&original)[0] {
+            let mut file = original.clone();
+            file[bit / 8] ^= 1 << (bit % 8);
+            survive(&decoder, &file, || format!("{name}, bit {bit}"));
+        }
+    }
+}
+
+#[test]
+fn truncated_at_every_length() {
+    let decoder = decoder();
+    for (name, original) in small_streams() {
+        for length in 0..original.len() {
+            survive(&decoder, &original[..length], || {
+                format!("{name}, {length} bytes")
+            });
+        }
+    }
 }
 
 #[test]
 fn flipped_bits_in_headers() {
-    survive(7, 1500, |noise, file| {
-        (0..=noise.below(3)).for_each(|_| flip(noise, file, 12));
-    });
+    survive_random(Kind::HeaderBits);
 }
 
 #[test]
 fn changed_bytes_anywhere() {
-    survive(2, 300, |noise, file| {
-        for _ in 0..=noise.below(6) {
-            let at = noise.below(file.len());
-            file[at] = noise.below(256) as u8;
-        }
-    });
+    survive_random(Kind::Bytes);
 }
 
 #[test]
 fn truncated_and_prolonged() {
-    survive(3, 200, |noise, file| {
-        let length = noise.below(file.len() + 16);
-        file.resize(length, 0xA5);
-        flip(noise, file, 4096);
-    });
+    survive_random(Kind::Ends);
 }
 
 #[test]
 fn pieces_swapped_and_repeated() {
-    survive(4, 200, |noise, file| {
-        let (from, to) = (noise.below(file.len()), noise.below(file.len()));
-        let length = noise.below(file.len() - from.max(to)) + 1;
-        match noise.below(3) {
-            0 => file.copy_within(from..from + length, to),
-            1 => {
-                let piece = file[from..from + length].to_vec();
-                file.splice(to..to, piece);
-            }
-            _ => drop(file.drain(from..from + length)),
-        }
-    });
+    survive_random(Kind::Pieces);
+}
+
+#[test]
+fn parts_swapped_and_repeated() {
+    survive_random(Kind::Parts);
 }
 
 #[test]
 fn random_payloads_behind_good_headers() {
-    survive(5, 300, |noise, file| {
-        let start = 10.min(file.len());
-        file[start..]
-            .iter_mut()
-            .for_each(|byte| *byte = noise.below(256) as u8);
-    });
+    survive_random(Kind::Payloads);
 }
 
 /// The default dictionary with every number that a file may set freely at its limit.

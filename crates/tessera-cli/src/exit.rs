@@ -1,14 +1,4 @@
-//! Exit codes, stable so that scripts can rely on them.
-//!
-//! | code | meaning |
-//! |---|---|
-//! | 0 | success |
-//! | 1 | reading or writing failed, or anything not listed here |
-//! | 2 | wrong usage: an option or a parameter out of range, an output that exists |
-//! | 3 | the input is damaged or not a picture |
-//! | 4 | the dictionary is missing, the wrong one, damaged or too new |
-//! | 5 | the file asks for more than the limits allow |
-//! | 6 | incomplete: some tiles or some files of many could not be processed |
+//! Exit codes, stable so that scripts can rely on them, and how errors are told.
 
 use tessera_codec::Error;
 use tessera_codec::image_io::{ReadImageError, WriteImageError};
@@ -21,6 +11,57 @@ const DAMAGED: u8 = 3;
 const DICTIONARY: u8 = 4;
 const LIMITS: u8 = 5;
 const INCOMPLETE: u8 = 6;
+
+/// Every exit code and its meaning, as in the manual.
+pub const CODES: &[(u8, &str)] = &[
+    (0, "success"),
+    (
+        FAILURE,
+        "reading or writing failed, or anything not listed here",
+    ),
+    (
+        USAGE,
+        "wrong usage: an option or a parameter out of range, an output that exists",
+    ),
+    (
+        DAMAGED,
+        "the input is damaged, not a picture, or one that cannot be encoded",
+    ),
+    (
+        DICTIONARY,
+        "the dictionary is missing, the wrong one, damaged or too new",
+    ),
+    (
+        LIMITS,
+        "the file asks for more than the limits or the memory allow",
+    ),
+    (
+        INCOMPLETE,
+        "incomplete: some tiles, or some files of many, could not be processed",
+    ),
+];
+
+/// The exit codes as the end of `--help`.
+pub(crate) fn help() -> String {
+    let lines = CODES
+        .iter()
+        .map(|(code, meaning)| format!("  {code}  {meaning}\n"));
+    format!("Exit codes:\n{}", lines.collect::<String>())
+}
+
+/// What went wrong, from the outside in. A cause that is told already is not told again: some
+/// errors repeat theirs.
+pub fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    message
+}
 
 /// A mistake in how the command was called that only shows when it runs.
 #[derive(Debug, ThisError)]
@@ -42,15 +83,15 @@ fn code_of(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
         return Some(code_of_codec(error));
     }
     if let Some(error) = cause.downcast_ref::<ReadImageError>() {
-        return Some(match error {
-            ReadImageError::Codec(error) => code_of_codec(error),
-            _ => DAMAGED,
-        });
+        return Some(code_of_read(error));
     }
     if let Some(error) = cause.downcast_ref::<PaperError>() {
         return code_of_paper(error);
     }
-    if cause.is::<Usage>() || cause.is::<WriteImageError>() {
+    if let Some(error) = cause.downcast_ref::<WriteImageError>() {
+        return Some(code_of_write(error));
+    }
+    if cause.is::<Usage>() {
         return Some(USAGE);
     }
     cause.is::<Incomplete>().then_some(INCOMPLETE)
@@ -64,12 +105,49 @@ fn code_of_paper(error: &PaperError) -> Option<u8> {
     }
 }
 
+fn code_of_read(error: &ReadImageError) -> u8 {
+    match error {
+        ReadImageError::Codec(error) => code_of_codec(error),
+        ReadImageError::Io(_) => FAILURE,
+        ReadImageError::TooLarge => LIMITS,
+        _ => DAMAGED,
+    }
+}
+
+fn code_of_write(error: &WriteImageError) -> u8 {
+    match error {
+        WriteImageError::Transparency(_) | WriteImageError::UnknownFormat(_) => USAGE,
+        WriteImageError::Codec(error) => code_of_codec(error),
+        _ => FAILURE,
+    }
+}
+
 fn code_of_codec(error: &Error) -> u8 {
     match error {
         Error::Parameter(_) => USAGE,
+        Error::Input(cause) => cause.downcast_ref().map_or(DAMAGED, code_of_read),
         Error::Format(_) => DAMAGED,
         Error::Dictionary(_) => DICTIONARY,
-        Error::Limits(_) => LIMITS,
+        Error::Limits(_) | Error::Memory(_) => LIMITS,
         _ => FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn causes_are_told_once() {
+        let repeated = anyhow!("disk on fire")
+            .context("cannot write a.png (disk on fire)")
+            .context("a.tsr");
+        assert_eq!(
+            message(&repeated),
+            "a.tsr: cannot write a.png (disk on fire)"
+        );
+        let plain = anyhow!("no space").context("cannot write a.png");
+        assert_eq!(message(&plain), "cannot write a.png: no space");
     }
 }

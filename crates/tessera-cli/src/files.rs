@@ -2,9 +2,12 @@
 
 use crate::exit::Usage;
 use anyhow::{Context, Result, bail};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+use tessera_codec::image_io;
+use tessera_codec::{Source, StoredFile};
 
 /// The name that stands for standard input or output.
 pub(crate) const STANDARD_STREAM: &str = "-";
@@ -17,6 +20,48 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 /// True for `-`.
 pub(crate) fn is_standard_stream(path: &Path) -> bool {
     path.as_os_str() == STANDARD_STREAM
+}
+
+/// An input that can be read more than once: a file, or what came through a pipe.
+#[derive(Debug)]
+pub(crate) enum Input<'a> {
+    /// A file that is read where and when needed.
+    File { path: &'a Path, stored: StoredFile },
+    /// Standard input, a pipe or a device, read to its end.
+    Bytes(Vec<u8>),
+}
+
+impl<'a> Input<'a> {
+    /// Opens a file, or reads standard input for `-`.
+    pub(crate) fn open(path: &'a Path) -> Result<Self> {
+        if !path.is_file() {
+            return read_input(path).map(Self::Bytes);
+        }
+        let stored = StoredFile::open(path);
+        let stored = stored.with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Self::File { path, stored })
+    }
+
+    /// Number of bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.source().len()
+    }
+
+    /// As a .tsr file.
+    pub(crate) fn source(&self) -> Source<'_> {
+        match self {
+            Self::File { stored, .. } => stored.into(),
+            Self::Bytes(bytes) => bytes.into(),
+        }
+    }
+
+    /// As a picture in another format.
+    pub(crate) fn picture(&self) -> image_io::Input<'_> {
+        match self {
+            Self::File { path, .. } => (*path).into(),
+            Self::Bytes(bytes) => bytes.as_slice().into(),
+        }
+    }
 }
 
 /// Reads a whole file, or standard input for `-`.
@@ -56,37 +101,89 @@ pub(crate) fn print_report(text: &str) -> Result<()> {
 }
 
 /// Writes `bytes` to `path`, or to standard output for `-`.
+pub(crate) fn write_output(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
+    let output = Output::create(path, force)?;
+    let written = output.writer()?.write_all(bytes);
+    written.with_context(|| cannot_write(path))?;
+    output.commit()
+}
+
+/// What to say when an output fails.
+pub(crate) fn cannot_write(path: &Path) -> String {
+    match is_standard_stream(path) {
+        true => "cannot write to standard output".into(),
+        false => format!("cannot write {}", path.display()),
+    }
+}
+
+/// An output in the making.
 ///
 /// A file is written under a temporary name in the same folder, flushed to disk and then renamed,
-/// so that whoever looks sees the old state or the whole new file, even after a crash.
-pub(crate) fn write_output(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
-    let failed = || format!("cannot write {}", path.display());
-    if is_standard_stream(path) {
-        let mut out = std::io::stdout().lock();
-        return out
-            .write_all(bytes)
-            .and_then(|()| out.flush())
-            .context("cannot write to standard output");
+/// so that whoever looks sees the old state or the whole new file, even after a crash. Without
+/// [`Output::commit`] nothing stays behind.
+pub(crate) struct Output<'a> {
+    path: &'a Path,
+    force: bool,
+    place: Place,
+}
+
+enum Place {
+    Standard,
+    /// Devices and pipes cannot be replaced by renaming.
+    Device(File),
+    Temporary {
+        file: NamedTempFile,
+        target: PathBuf,
+    },
+}
+
+impl<'a> Output<'a> {
+    /// Starts an output; nothing is visible yet.
+    pub(crate) fn create(path: &'a Path, force: bool) -> Result<Self> {
+        let place = if is_standard_stream(path) {
+            Place::Standard
+        } else if !is_plain_or_missing(path) {
+            Place::Device(File::create(path).with_context(|| cannot_write(path))?)
+        } else {
+            let target = resolve_link(path);
+            let file = temporary_beside(&target).with_context(|| cannot_write(path))?;
+            Place::Temporary { file, target }
+        };
+        Ok(Self { path, force, place })
     }
-    if !is_plain_or_missing(path) {
-        // Devices and pipes cannot be replaced by renaming.
-        return fs::write(path, bytes).with_context(failed);
+
+    /// Where to write. What is written is passed on at once.
+    pub(crate) fn writer(&self) -> Result<Box<dyn Write>> {
+        let file = match &self.place {
+            Place::Standard => return Ok(Box::new(std::io::stdout())),
+            Place::Device(file) => file,
+            Place::Temporary { file, .. } => file.as_file(),
+        };
+        let handle = file.try_clone().with_context(|| cannot_write(self.path))?;
+        Ok(Box::new(handle))
     }
-    let target = resolve_link(path);
-    let mut temporary = temporary_beside(&target).with_context(failed)?;
-    temporary.write_all(bytes).with_context(failed)?;
-    temporary.as_file().sync_all().with_context(failed)?;
-    let persisted = if force {
-        temporary.persist(&target)
-    } else {
-        temporary.persist_noclobber(&target)
-    };
-    match persisted {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
-            bail!(exists(path))
+
+    /// Makes the output visible.
+    pub(crate) fn commit(self) -> Result<()> {
+        let failed = || cannot_write(self.path);
+        let (file, target) = match self.place {
+            Place::Standard => return std::io::stdout().flush().with_context(failed),
+            Place::Device(_) => return Ok(()),
+            Place::Temporary { file, target } => (file, target),
+        };
+        file.as_file().sync_all().with_context(failed)?;
+        let persisted = if self.force {
+            file.persist(&target)
+        } else {
+            file.persist_noclobber(&target)
+        };
+        match persisted {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+                bail!(exists(self.path))
+            }
+            Err(error) => Err(error.error).with_context(failed),
         }
-        Err(error) => Err(error.error).with_context(failed),
     }
 }
 
@@ -106,7 +203,7 @@ fn resolve_link(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn temporary_beside(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+fn temporary_beside(target: &Path) -> std::io::Result<NamedTempFile> {
     let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

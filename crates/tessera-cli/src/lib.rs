@@ -10,13 +10,17 @@ mod files;
 mod interrupt;
 pub mod progress;
 pub mod threads;
+mod verbosity;
 
 use clap::{Parser, Subcommand};
 
 /// A still-image codec: sparse coding over shared dictionaries learned by BatchSVD.
 #[derive(Debug, Parser)]
 #[command(name = "tessera", version, about, propagate_version = true)]
+#[command(after_long_help = exit::help())]
 pub struct Cli {
+    #[command(flatten)]
+    verbosity: verbosity::VerbosityArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -40,6 +44,10 @@ enum Command {
     Dict(commands::dict::DictArgs),
     /// Reproduce the experiments of the BatchSVD paper.
     Paper(commands::paper::PaperArgs),
+    /// Print completions for a shell.
+    Completions(commands::completions::CompletionsArgs),
+    /// Print the manual, or write its pages to a folder.
+    Man(commands::man::ManArgs),
 }
 
 /// Runs a parsed command line.
@@ -47,6 +55,7 @@ enum Command {
 /// # Errors
 /// Whatever the subcommand reports; `main` prints the chain and sets the exit code.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
+    cli.verbosity.apply();
     match cli.command {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
@@ -56,5 +65,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Train(args) => commands::train::run(&args),
         Command::Dict(args) => commands::dict::run(&args),
         Command::Paper(args) => commands::paper::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     }
 }

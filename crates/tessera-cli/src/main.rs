@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tessera: {error:#}");
+            eprintln!("tessera: {}", exit::message(&error));
             ExitCode::from(exit::code(&error))
         }
     }

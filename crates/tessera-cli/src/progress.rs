@@ -3,6 +3,7 @@
 //! A command whose work is one learning run hands a [`PhaseBar`] to `batchsvd`; one made of many
 //! steps (the paper's experiments) uses a [`StepBar`].
 
+use crate::verbosity;
 use batchsvd::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ops::ControlFlow;
@@ -149,6 +150,9 @@ pub(crate) fn waiting(what: &'static str) -> ProgressBar {
 }
 
 fn drawn(bar: ProgressBar, template: &str) -> ProgressBar {
+    if verbosity::quiet() {
+        return ProgressBar::hidden();
+    }
     // A template that does not parse would only cost the decoration.
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);

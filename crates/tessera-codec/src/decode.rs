@@ -1,6 +1,6 @@
 //! From a file to a picture.
 
-use crate::container::{Container, Header, Integrity, TilePayload, tile_work};
+use crate::container::{Container, Header, Integrity, Source, TilePayload, tile_work};
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::picture::{Colour, Picture, Samples};
@@ -52,6 +52,30 @@ pub struct Decoder {
     dictionaries: Vec<Arc<Dictionary>>,
 }
 
+/// Some rows of a picture, decoded.
+#[derive(Debug)]
+pub struct Band {
+    /// The pixels of the whole picture that this is.
+    pub rect: Rect,
+    /// The pixels, without metadata; damaged tiles are mid-gray.
+    pub picture: Picture,
+    /// The tiles that are missing, and why.
+    pub damaged: Vec<(Rect, Error)>,
+}
+
+impl Band {
+    /// The pixels, if none of them is missing.
+    ///
+    /// # Errors
+    /// That of the first damaged tile.
+    pub fn intact(mut self) -> Result<Picture> {
+        if self.damaged.is_empty() {
+            return Ok(self.picture);
+        }
+        Err(self.damaged.swap_remove(0).1)
+    }
+}
+
 /// What could be saved of a damaged file.
 #[derive(Debug)]
 pub struct Partial {
@@ -101,7 +125,7 @@ impl Decoder {
     ///
     /// # Errors
     /// [`Error::Format`] and [`Error::Limits`].
-    pub fn open<'a>(&self, file: &'a [u8]) -> Result<Container<'a>> {
+    pub fn open<'a>(&self, file: impl Into<Source<'a>>) -> Result<Container<'a>> {
         Container::parse(file, &self.limits, self.integrity)
     }
 
@@ -110,38 +134,28 @@ impl Decoder {
     /// # Errors
     /// [`Error::Format`] when anything at all is damaged, [`Error::Dictionary`] when its
     /// dictionary was not offered, [`Error::Limits`] when it would cost too much.
-    pub fn decode(&self, file: &[u8]) -> Result<Picture> {
+    pub fn decode<'a>(&self, file: impl Into<Source<'a>>) -> Result<Picture> {
         let container = self.open(file)?;
         container.check()?;
         let metadata = container.metadata()?;
-        let window = whole(&container);
-        let mut decoded = self.decode_window(&container, window)?;
-        if !decoded.damaged.is_empty() {
-            return Err(decoded.damaged.swap_remove(0).1);
-        }
-        decoded.picture.metadata = metadata;
-        Ok(decoded.picture)
+        let mut picture = self
+            .decode_band(&container, container.header().rect())?
+            .intact()?;
+        picture.metadata = metadata;
+        Ok(picture)
     }
 
-    /// Decodes only the tiles that `region` touches and returns exactly that part.
+    /// Decodes only the tiles that `region` touches and returns exactly that part. Of a
+    /// [`StoredFile`](crate::StoredFile) nothing else is read.
     ///
     /// # Errors
     /// [`Error::Parameter`] when the region is empty or leaves the picture, else as for
     /// [`Decoder::decode`].
-    pub fn decode_region(&self, file: &[u8], region: Rect) -> Result<Picture> {
+    pub fn decode_region<'a>(&self, file: impl Into<Source<'a>>, region: Rect) -> Result<Picture> {
         let container = self.open(file)?;
-        if region.area() == 0 || whole(&container).intersection(&region) != Some(region) {
-            let picture = whole(&container);
-            return Err(Error::Parameter(format!(
-                "the region {region} is not inside the picture ({picture})"
-            )));
-        }
-        let mut decoded = self.decode_window(&container, region)?;
-        if !decoded.damaged.is_empty() {
-            return Err(decoded.damaged.swap_remove(0).1);
-        }
-        decoded.picture.metadata = container.metadata()?;
-        Ok(decoded.picture)
+        let mut picture = self.decode_band(&container, region)?.intact()?;
+        picture.metadata = container.metadata()?;
+        Ok(picture)
     }
 
     /// Decodes what is intact of a damaged file.
@@ -149,15 +163,66 @@ impl Decoder {
     /// # Errors
     /// As for [`Decoder::decode`] when header, tile table or dictionary cannot be used; damage
     /// in tiles and metadata is reported in the result.
-    pub fn decode_partial(&self, file: &[u8]) -> Result<Partial> {
+    pub fn decode_partial<'a>(&self, file: impl Into<Source<'a>>) -> Result<Partial> {
         let container = self.open(file)?;
-        let window = whole(&container);
-        let mut partial = self.decode_window(&container, window)?;
+        let band = self.decode_band(&container, container.header().rect())?;
+        let mut partial = Partial {
+            picture: band.picture,
+            damaged: band.damaged,
+            metadata_error: None,
+        };
         match container.metadata() {
             Ok(metadata) => partial.picture.metadata = metadata,
             Err(error) => partial.metadata_error = Some(error),
         }
         Ok(partial)
+    }
+
+    /// Decodes a part of a picture a few rows of tiles at a time, from top to bottom: only those
+    /// are in memory, and no tile is decoded twice.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tessera_codec::Error> {
+    /// # use tessera_codec::{Decoder, Picture, Quality};
+    /// # let picture = Picture::gray8(4, 4, vec![128; 16])?;
+    /// # let file = tessera_codec::encode(&picture, Quality::default())?;
+    /// let decoder = Decoder::new();
+    /// let container = decoder.open(&file)?;
+    /// let mut rows = 0;
+    /// for band in decoder.bands(&container, container.header().rect())? {
+    ///     rows += band?.intact()?.height();
+    /// }
+    /// assert_eq!(rows, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Decoder::decode_band`], before anything is decoded.
+    pub fn bands<'c>(
+        &'c self,
+        container: &'c Container<'_>,
+        part: Rect,
+    ) -> Result<impl Iterator<Item = Result<Band>> + 'c> {
+        check_part(container, part)?;
+        let grid = container.grid();
+        let tile_rows = grid.rows_for(threads::count(self.threads));
+        let bands = grid.bands(part, tile_rows);
+        self.find_dictionary(container.header().dictionary)?;
+        for band in grid.bands(part, tile_rows) {
+            self.plan_threads(container, band)?;
+        }
+        Ok(bands.map(|band| self.decode_band(container, band)))
+    }
+
+    /// Decodes a part of a picture at once, as far as its tiles are intact.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when the part is empty or leaves the picture, [`Error::Dictionary`],
+    /// [`Error::Limits`].
+    pub fn decode_band(&self, container: &Container<'_>, part: Rect) -> Result<Band> {
+        check_part(container, part)?;
+        self.decode_window(container, part)
     }
 
     /// Decodes every payload (per tile: colour, then alpha) and keeps a record of each decision.
@@ -177,8 +242,8 @@ impl Decoder {
                 .alpha_quantiser
                 .map(|quantiser| alpha_config(&colour, quantiser));
             let parts = [
-                Some(payload.colour).zip(Some(colour)),
-                payload.alpha.zip(alpha),
+                Some(payload.colour()).zip(Some(colour)),
+                payload.alpha().zip(alpha),
             ];
             for (data, config) in parts.into_iter().flatten() {
                 let trace = trace_tile(data, &config, dictionary);
@@ -189,7 +254,7 @@ impl Decoder {
     }
 
     /// Decodes the tiles that touch `window`, in parallel, into a picture of its size.
-    fn decode_window(&self, container: &Container<'_>, window: Rect) -> Result<Partial> {
+    fn decode_window(&self, container: &Container<'_>, window: Rect) -> Result<Band> {
         let header = container.header();
         let dictionary = self.find_dictionary(header.dictionary)?;
         let threads = self.plan_threads(container, window)?;
@@ -211,10 +276,10 @@ impl Decoder {
         let damaged = threads::run(threads, || {
             tiles.par_iter().filter_map(decode_one).collect()
         })?;
-        Ok(Partial {
+        Ok(Band {
+            rect: window,
             picture: canvas.into_inner().unwrap_or_else(PoisonError::into_inner),
             damaged,
-            metadata_error: None,
         })
     }
 
@@ -264,13 +329,14 @@ impl Decoder {
 /// copies of it and the interleaved result.
 const WORKING_BYTES_PER_SAMPLE: u64 = 12;
 
-fn whole(container: &Container<'_>) -> Rect {
-    Rect {
-        x: 0,
-        y: 0,
-        width: container.header().width,
-        height: container.header().height,
+fn check_part(container: &Container<'_>, part: Rect) -> Result<()> {
+    let whole = container.header().rect();
+    if part.area() == 0 || whole.intersection(&part) != Some(part) {
+        return Err(Error::Parameter(format!(
+            "the region {part} is not inside the picture ({whole})"
+        )));
     }
+    Ok(())
 }
 
 /// Decodes one tile to interleaved samples.
@@ -284,11 +350,12 @@ fn decode_samples(
     let payload = container.tile(index)?;
     let config = tile_config(header, rect);
     check_work(header, &config, &payload)?;
+    limits::probe(rect.area() * header.format.channels() as u64 * WORKING_BYTES_PER_SAMPLE)?;
     let decode_planes = |data: &[u8], config: &TileConfig| {
         decode_tile(data, config, dictionary).map_err(|Exhausted| exhausted(container, index))
     };
-    let colour = decode_planes(payload.colour, &config)?;
-    let alpha = match (payload.alpha, header.alpha_quantiser) {
+    let colour = decode_planes(payload.colour(), &config)?;
+    let alpha = match (payload.alpha(), header.alpha_quantiser) {
         (Some(data), Some(quantiser)) => {
             decode_planes(data, &alpha_config(&config, quantiser))?.pop()
         }
@@ -324,8 +391,10 @@ pub(crate) fn check_work(
     payload: &TilePayload<'_>,
 ) -> Result<()> {
     let area = u64::from(config.width) * u64::from(config.height);
-    let alpha = payload.alpha.map_or(0, |data| tile_work(area, data.len()));
-    let colour = tile_work(area * config.layout.planes() as u64, payload.colour.len());
+    let alpha = payload
+        .alpha()
+        .map_or(0, |data| tile_work(area, data.len()));
+    let colour = tile_work(area * config.layout.planes() as u64, payload.colour().len());
     limits::check(
         "units of decode work in a tile",
         colour.saturating_add(alpha),

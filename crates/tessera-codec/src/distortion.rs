@@ -79,11 +79,12 @@ impl Fingerprint {
             width: picture.width(),
             height: picture.height(),
         };
-        Self::of_tile(whole, picture.samples())
+        Self::of_part(whole, picture.samples())
     }
 
-    /// Of the part of a picture that lies at `rect`.
-    pub(crate) fn of_tile(rect: Rect, samples: &Samples) -> Self {
+    /// Of the part of a picture that lies at `rect`, given as its samples; the sum over all parts
+    /// is the fingerprint of the whole.
+    pub fn of_part(rect: Rect, samples: &Samples) -> Self {
         let per_row = samples.len() / rect.height as usize;
         let left = rect.x as usize * (per_row / rect.width as usize);
         let key = |index: usize| {
@@ -124,8 +125,8 @@ mod tests {
     #[test]
     fn fingerprint_adds_up_over_tiles_and_sees_places() {
         let picture = Picture::gray8(2, 2, vec![1, 2, 3, 4]).unwrap();
-        let left = Fingerprint::of_tile(LEFT, &Samples::U8(vec![1, 3]));
-        let right = Fingerprint::of_tile(RIGHT, &Samples::U8(vec![2, 4]));
+        let left = Fingerprint::of_part(LEFT, &Samples::U8(vec![1, 3]));
+        let right = Fingerprint::of_part(RIGHT, &Samples::U8(vec![2, 4]));
         assert_eq!(Fingerprint::of(&picture), [left, right].into_iter().sum());
         let swapped = Picture::gray8(2, 2, vec![2, 1, 3, 4]).unwrap();
         assert_ne!(Fingerprint::of(&picture), Fingerprint::of(&swapped));

@@ -4,10 +4,13 @@ use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
 use crate::error::{Error, Result};
+use crate::limits;
+use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::quality::{CHROMA_OFFSET, Effort, MAX_QUANTISER, Quality, alpha_quantiser};
 use crate::references;
+use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
 use crate::search::{Pass, Target, search};
 use crate::threads;
 use crate::tile::{self, TileConfig, encode_tile};
@@ -55,6 +58,7 @@ pub struct Encoder {
     threads: usize,
     tile_log2: u8,
     keep_opaque_alpha: bool,
+    strip_metadata: bool,
     dictionary: Option<Arc<Dictionary>>,
 }
 
@@ -66,6 +70,7 @@ impl Default for Encoder {
             threads: 0,
             tile_log2: DEFAULT_TILE_LOG2,
             keep_opaque_alpha: false,
+            strip_metadata: false,
             dictionary: None,
         }
     }
@@ -125,6 +130,13 @@ impl Encoder {
         self
     }
 
+    /// Leaves out ICC, EXIF and XMP.
+    #[must_use]
+    pub fn strip_metadata(mut self, strip: bool) -> Self {
+        self.strip_metadata = strip;
+        self
+    }
+
     /// Uses a learned dictionary; the receiver needs the same one.
     #[must_use]
     pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
@@ -138,6 +150,18 @@ impl Encoder {
     /// [`Error::Parameter`] when a setting is out of range or the target cannot be reached,
     /// [`Error::Dictionary`] when the dictionary's references are damaged.
     pub fn encode(&self, picture: &Picture) -> Result<Encoded> {
+        self.encode_rows(&mut WholePicture::from(picture))
+    }
+
+    /// Encodes a picture that comes in rows, with a few rows of tiles in memory at a time. The
+    /// file is the same as if the picture had come at once.
+    ///
+    /// A target other than a quality or a quantiser takes several passes over the source, and
+    /// so does the question whether alpha is opaque.
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`], and whatever the source reports.
+    pub fn encode_rows(&self, source: &mut dyn RowSource) -> Result<Encoded> {
         if !TILE_LOG2_RANGE.contains(&self.tile_log2) {
             let message = "the tile side is 2^6 to 2^15 pixels".into();
             return Err(Error::Parameter(message));
@@ -147,31 +171,41 @@ impl Encoder {
         }
         let threads = threads::count(self.threads);
         threads::run(threads, || {
-            search(self.target, picture.pixels(), |quantiser, pass| {
-                self.encode_at(picture, quantiser, pass)
+            let format = self.coded_format(source)?;
+            let metadata = match self.strip_metadata {
+                true => Metadata::default(),
+                false => source.metadata().clone(),
+            };
+            search(self.target, source.info().pixels(), |quantiser, pass| {
+                let job = Job::new(self, source.info(), format, quantiser, pass);
+                let tiles = job.encode_tiles(source, threads)?;
+                Ok(job.assemble(tiles, &metadata))
             })
         })?
     }
 
-    /// Encodes with one quantiser.
-    fn encode_at(&self, picture: &Picture, quantiser: u8, pass: Pass) -> Result<Encoded> {
-        let effort = match pass {
-            Pass::Rough => Effort::FASTEST,
-            Pass::Exact => self.effort,
-        };
-        let job = Job::new(self, picture, quantiser, effort);
-        let grid = job.grid();
-        let tiles = (0..grid.count())
-            .into_par_iter()
-            .map(|index| job.encode_tile(grid.rect(index)))
-            .collect::<Result<Vec<_>>>()?;
-        Ok(job.assemble(tiles))
+    /// The format as coded: alpha that lets nothing through is left out.
+    fn coded_format(&self, source: &mut dyn RowSource) -> Result<PixelFormat> {
+        let mut format = source.info().format();
+        if !format.alpha || self.keep_opaque_alpha {
+            return Ok(format);
+        }
+        let mut opaque = true;
+        for_each_band(source, 1 << self.tile_log2, |band, _| {
+            opaque &= band.is_opaque();
+            Ok(())
+        })?;
+        format.alpha = !opaque;
+        Ok(format)
     }
 }
 
+/// Memory a tile takes while it is encoded, per sample.
+const BYTES_PER_SAMPLE: u64 = 16;
+
 /// One pass over a picture with everything decided.
 struct Job<'a> {
-    picture: &'a Picture,
+    info: PictureInfo,
     /// The format as coded: opaque alpha may be gone.
     format: PixelFormat,
     dictionary: &'a Dictionary,
@@ -189,24 +223,49 @@ struct CodedTile {
 }
 
 impl<'a> Job<'a> {
-    fn new(encoder: &'a Encoder, picture: &'a Picture, quantiser: u8, effort: Effort) -> Self {
-        let mut format = picture.format();
-        format.alpha &= encoder.keep_opaque_alpha || !picture.is_opaque();
+    fn new(
+        encoder: &'a Encoder,
+        info: PictureInfo,
+        format: PixelFormat,
+        quantiser: u8,
+        pass: Pass,
+    ) -> Self {
         Self {
-            picture,
+            info,
             format,
             dictionary: encoder
                 .dictionary
                 .as_deref()
                 .unwrap_or_else(|| Dictionary::builtin()),
-            effort,
+            effort: match pass {
+                Pass::Rough => Effort::FASTEST,
+                Pass::Exact => encoder.effort,
+            },
             tile_log2: encoder.tile_log2,
             quantiser: quantiser.min(MAX_QUANTISER),
         }
     }
 
     fn grid(&self) -> TileGrid {
-        TileGrid::new(self.picture.width(), self.picture.height(), self.tile_log2)
+        TileGrid::new(self.info.width(), self.info.height(), self.tile_log2)
+    }
+
+    /// Codes all tiles in raster order, those of each band in parallel.
+    fn encode_tiles(&self, source: &mut dyn RowSource, threads: usize) -> Result<Vec<CodedTile>> {
+        let grid = self.grid();
+        let unit = grid.side() * grid.rows_for(threads);
+        let mut tiles = Vec::with_capacity(grid.count());
+        for_each_band(source, unit, |band, y| {
+            let rows = band.height().div_ceil(grid.side());
+            let end = tiles.len() + (rows * grid.columns()) as usize;
+            let coded = (tiles.len()..end)
+                .into_par_iter()
+                .map(|index| self.encode_tile(band, y, grid.rect(index)))
+                .collect::<Result<Vec<_>>>()?;
+            tiles.extend(coded);
+            Ok(())
+        })?;
+        Ok(tiles)
     }
 
     fn alpha_quantiser(&self) -> Option<u8> {
@@ -220,8 +279,14 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn encode_tile(&self, rect: Rect) -> Result<CodedTile> {
-        let mut source = pixels::read_tile(self.picture, rect)?;
+    /// Codes the tile at `rect`, whose pixels are in `band`; the band's first row is row `y`.
+    fn encode_tile(&self, band: &Picture, y: u32, rect: Rect) -> Result<CodedTile> {
+        let inside = Rect {
+            y: rect.y - y,
+            ..rect
+        };
+        limits::probe(rect.area() * self.info.format().channels() as u64 * BYTES_PER_SAMPLE)?;
+        let mut source = pixels::read_tile(band, inside)?;
         if !self.format.alpha {
             source.alpha = None;
         }
@@ -264,19 +329,19 @@ impl<'a> Job<'a> {
                 alpha: alpha_bytes,
             },
             work,
-            distortion: Distortion::of_tile(self.picture, rect, &decoded, self.format),
-            fingerprint: Fingerprint::of_tile(rect, &decoded),
+            distortion: Distortion::of_tile(band, inside, &decoded, self.format),
+            fingerprint: Fingerprint::of_part(rect, &decoded),
         })
     }
 
-    fn assemble(&self, tiles: Vec<CodedTile>) -> Encoded {
+    fn assemble(&self, tiles: Vec<CodedTile>, metadata: &Metadata) -> Encoded {
         let work = tiles.iter().map(|tile| tile.work).max().unwrap_or(0);
         let distortion = tiles.iter().map(|tile| tile.distortion).sum();
         let fingerprint = tiles.iter().map(|tile| tile.fingerprint).sum();
         let data: Vec<TileData> = tiles.into_iter().map(|tile| tile.data).collect();
         let header = self.header(WorkBound::at_least(work));
         Encoded {
-            bytes: container::write(header, &self.picture.metadata, &data),
+            bytes: container::write(header, metadata, &data),
             quantiser: self.quantiser,
             distortion,
             fingerprint,
@@ -287,8 +352,8 @@ impl<'a> Job<'a> {
         Header {
             format: self.format,
             dictionary: self.dictionary.id(),
-            width: self.picture.width(),
-            height: self.picture.height(),
+            width: self.info.width(),
+            height: self.info.height(),
             tile_log2: self.tile_log2,
             quantiser: self.quantiser,
             chroma_offset: self.chroma_offset(),

@@ -14,6 +14,9 @@ pub enum Error {
     /// The file is not what it claims to be.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// The picture to encode cannot be read.
+    #[error(transparent)]
+    Input(Box<dyn std::error::Error + Send + Sync>),
     /// The caller asked for something impossible.
     #[error("{0}")]
     Parameter(String),
@@ -23,6 +26,9 @@ pub enum Error {
     /// The file asks for more than the receiver allows.
     #[error(transparent)]
     Limits(#[from] LimitError),
+    /// The machine has not enough memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
 }
 
 /// A file that cannot be decoded, and where it went wrong.
@@ -59,7 +65,7 @@ pub enum FormatError {
     },
     /// One tile is damaged; the others may be intact.
     #[error(
-        "tile {index} ({rect}) cannot be decoded: {source}; a partial decode (--partial) still \
+        "tile {index} ({rect}) cannot be decoded: {cause}; a partial decode (--partial) still \
          gives the intact tiles"
     )]
     Tile {
@@ -67,8 +73,8 @@ pub enum FormatError {
         index: usize,
         /// The pixels it covers.
         rect: Rect,
-        /// What is wrong inside.
-        source: Box<FormatError>,
+        /// What is wrong inside; part of the message, so not reported as a source again.
+        cause: Box<FormatError>,
     },
 }
 
@@ -110,8 +116,8 @@ pub enum DictionaryError {
         given: DictId,
     },
     /// The dictionary file itself is damaged.
-    #[error("the dictionary cannot be read ({0}); get a fresh copy of the dictionary file")]
-    Corrupt(#[source] tessera_dict::Error),
+    #[error("{0}")]
+    Corrupt(tessera_dict::Error),
     /// A reference picture inside the dictionary is no valid picture.
     #[error(
         "reference picture {index} of the dictionary cannot be used ({reason}); get a fresh copy of \
@@ -150,6 +156,17 @@ pub struct LimitError {
     pub needed: u64,
     /// How much it may have.
     pub allowed: u64,
+}
+
+/// An allocation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "{needed} bytes of memory are needed and cannot be had; use fewer threads (--threads) or a \
+     machine with more memory"
+)]
+pub struct MemoryError {
+    /// Bytes that were asked for.
+    pub needed: u64,
 }
 
 /// Shorthand of this crate.

@@ -113,7 +113,7 @@ fn colour_type(format: PixelFormat) -> ColorType {
 fn to_image_error(error: Error) -> ImageError {
     match error {
         Error::Io(error) => ImageError::IoError(error),
-        Error::Limits(_) => {
+        Error::Limits(_) | Error::Memory(_) => {
             ImageError::Limits(LimitError::from_kind(LimitErrorKind::InsufficientMemory))
         }
         other => {

@@ -25,7 +25,10 @@ mod picture;
 mod pixels;
 mod quality;
 mod references;
+mod rows;
 pub mod simd;
+#[doc(hidden)]
+pub mod stages;
 mod threads;
 pub mod tile;
 mod tile_grid;
@@ -37,9 +40,9 @@ mod encode;
 #[cfg(feature = "encoder")]
 mod search;
 
-pub use container::Integrity;
-pub use decode::{Decoder, Partial, decode};
-pub use error::{DictionaryError, Error, FormatError, LimitError, Result};
+pub use container::{Integrity, Source, StoredFile};
+pub use decode::{Band, Decoder, Partial, decode};
+pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, Result};
 pub use limits::Limits;
 pub use metadata::{Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
@@ -47,6 +50,7 @@ pub use picture::{Colour, Picture, PixelFormat, Samples};
 pub use quality::CHROMA_OFFSET;
 pub use quality::{Effort, MAX_QUANTISER, Quality};
 pub use references::check_references;
+pub use rows::{PictureInfo, RowSource, WholePicture};
 pub use tessera_patch::colour::BitDepth;
 pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 

@@ -1,6 +1,6 @@
 //! What a file from a stranger may cost: one object that every allocation and loop asks.
 
-use crate::error::{LimitError, Result};
+use crate::error::{LimitError, MemoryError, Result};
 
 /// Upper bounds on what decoding a file may use.
 ///
@@ -63,15 +63,25 @@ pub(crate) fn check(resource: &'static str, needed: u64, allowed: u64) -> Result
 }
 
 /// `vec![fill; len]` that reports a lack of memory instead of aborting.
-pub(crate) fn try_filled<T: Clone>(len: usize, fill: T) -> Result<Vec<T>, LimitError> {
+pub(crate) fn try_filled<T: Clone>(len: usize, fill: T) -> Result<Vec<T>, MemoryError> {
     let mut vec = Vec::new();
-    vec.try_reserve_exact(len).map_err(|_| LimitError {
-        resource: "bytes of memory (more than this machine has)",
-        needed: (len as u64).saturating_mul(size_of::<T>() as u64),
-        allowed: 0,
-    })?;
+    try_reserve(&mut vec, len)?;
     vec.resize(len, fill);
     Ok(vec)
+}
+
+/// Makes room for `more` elements, or reports a lack of memory instead of aborting.
+pub(crate) fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), MemoryError> {
+    vec.try_reserve_exact(more).map_err(|_| MemoryError {
+        needed: (more as u64).saturating_mul(size_of::<T>() as u64),
+    })
+}
+
+/// Asks for memory and gives it back: where many buffers are about to be made, a lack of memory
+/// shows here as an error and not there as the end of the process.
+pub(crate) fn probe(needed: u64) -> Result<(), MemoryError> {
+    let len = usize::try_from(needed).map_err(|_| MemoryError { needed })?;
+    try_reserve(&mut Vec::<u8>::new(), len)
 }
 
 #[cfg(test)]
@@ -82,5 +92,7 @@ mod tests {
     fn absurd_sizes_are_errors() {
         assert!(try_filled(usize::MAX / 4, 0u64).is_err());
         assert!(try_filled(isize::MAX as usize, 0u8).is_err());
+        assert_eq!(probe(u64::MAX), Err(MemoryError { needed: u64::MAX }));
+        assert_eq!(probe(1 << 20), Ok(()));
     }
 }

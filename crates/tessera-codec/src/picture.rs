@@ -86,6 +86,16 @@ impl Samples {
         self.len() == 0
     }
 
+    /// Adds samples of the same width behind these.
+    #[cfg(feature = "image")]
+    pub(crate) fn append(&mut self, more: Self) -> Result<()> {
+        match (self, more) {
+            (Self::U8(samples), Self::U8(more)) => append(samples, &more),
+            (Self::U16(samples), Self::U16(more)) => append(samples, &more),
+            _ => Err(Error::Parameter("the samples differ in width".into())),
+        }
+    }
+
     /// The sample at `index`, whatever the storage.
     pub fn get(&self, index: usize) -> u16 {
         match self {
@@ -93,6 +103,13 @@ impl Samples {
             Self::U16(samples) => samples[index],
         }
     }
+}
+
+#[cfg(feature = "image")]
+fn append<T: Copy>(samples: &mut Vec<T>, more: &[T]) -> Result<()> {
+    crate::limits::try_reserve(samples, more.len())?;
+    samples.extend_from_slice(more);
+    Ok(())
 }
 
 /// A picture in memory.
@@ -229,7 +246,8 @@ impl Picture {
     }
 }
 
-fn sample_count(width: u32, height: u32, format: PixelFormat) -> Result<usize> {
+/// Number of samples, if the sides can be stored and the count fits in memory.
+pub(crate) fn sample_count(width: u32, height: u32, format: PixelFormat) -> Result<usize> {
     let sides = 1..=MAX_SIDE;
     if !sides.contains(&width) || !sides.contains(&height) {
         return Err(Error::Parameter(format!(

@@ -101,8 +101,8 @@ fn decode_planes(
             Error::from(FormatError::invalid("the tile data", "it ends too early"))
         })
     };
-    let mut planes = decode(payload.colour, &config)?;
-    if let (Some(data), Some(quantiser)) = (payload.alpha, header.alpha_quantiser) {
+    let mut planes = decode(payload.colour(), &config)?;
+    if let (Some(data), Some(quantiser)) = (payload.alpha(), header.alpha_quantiser) {
         planes.extend(decode(data, &alpha_config(&config, quantiser))?);
     }
     Ok(planes)

@@ -35,11 +35,11 @@ pub(crate) enum Pass {
 }
 
 /// Encodes with a quantiser; what a search calls again and again.
-pub(crate) trait Encode: Fn(u8, Pass) -> Result<Encoded> {}
-impl<F: Fn(u8, Pass) -> Result<Encoded>> Encode for F {}
+pub(crate) trait Encode: FnMut(u8, Pass) -> Result<Encoded> {}
+impl<F: FnMut(u8, Pass) -> Result<Encoded>> Encode for F {}
 
 /// Encodes so that the target is met.
-pub(crate) fn search(target: Target, pixels: u64, encode: impl Encode) -> Result<Encoded> {
+pub(crate) fn search(target: Target, pixels: u64, mut encode: impl Encode) -> Result<Encoded> {
     match target {
         Target::Quality(quality) => encode(quality.quantiser(), Pass::Exact),
         Target::Quantiser(index) if index <= MAX_QUANTISER => encode(index, Pass::Exact),
@@ -111,7 +111,7 @@ impl Direction {
 /// was measured not to. `Err` holds the nearest miss when none meets it.
 fn best_that_meets(
     direction: Direction,
-    encode: impl Encode,
+    mut encode: impl Encode,
     meets: impl Fn(&Encoded) -> bool,
 ) -> Result<Result<Encoded, Encoded>> {
     let start = bisect(direction, |index| Ok(meets(&encode(index, Pass::Rough)?)))?;
@@ -128,7 +128,7 @@ fn best_that_meets(
 fn walk(
     mut last: Encoded,
     direction: Direction,
-    encode: impl Encode,
+    mut encode: impl Encode,
     stop: impl Fn(&Encoded) -> bool,
 ) -> Result<(Encoded, Option<Encoded>)> {
     while let Some(index) = direction.step(last.quantiser) {
@@ -143,7 +143,7 @@ fn walk(
 
 /// The last index in `direction` that meets the target, or the safe end of the scale when none
 /// does.
-fn bisect(direction: Direction, meets: impl Fn(u8) -> Result<bool>) -> Result<u8> {
+fn bisect(direction: Direction, mut meets: impl FnMut(u8) -> Result<bool>) -> Result<u8> {
     let (mut safe, mut beyond) = match direction {
         Direction::Finer => (i16::from(MAX_QUANTISER), -1),
         Direction::Coarser => (0, i16::from(MAX_QUANTISER) + 1),

@@ -86,6 +86,36 @@ impl TileGrid {
         self.height.div_ceil(self.side)
     }
 
+    /// Pixels on a side of a whole tile.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn side(&self) -> u32 {
+        self.side
+    }
+
+    /// Cuts a part of the picture along the borders of rows of tiles, from top to bottom, so that
+    /// no tile belongs to two bands; each band takes `tile_rows` of them.
+    pub(crate) fn bands(&self, part: Rect, tile_rows: u32) -> impl Iterator<Item = Rect> + use<> {
+        let unit = u64::from(self.side) * u64::from(tile_rows.max(1));
+        let mut y = u64::from(part.y);
+        std::iter::from_fn(move || {
+            let bottom = ((y / unit + 1) * unit).min(part.bottom());
+            let band = Rect {
+                y: y as u32,
+                height: bottom.checked_sub(y).filter(|&height| height > 0)? as u32,
+                ..part
+            };
+            y = bottom;
+            Some(band)
+        })
+    }
+
+    /// Rows of tiles that are worth working on together: enough for all threads to have a tile
+    /// while others are finished.
+    pub(crate) fn rows_for(&self, threads: usize) -> u32 {
+        let tiles = (2 * threads).max(1) as u32;
+        tiles.div_ceil(self.columns()).min(self.rows())
+    }
+
     /// Number of tiles: at most 1024 x 1024, at least one.
     pub fn count(&self) -> usize {
         self.columns() as usize * self.rows() as usize
@@ -110,9 +140,19 @@ impl TileGrid {
     }
 
     /// The tiles that hold at least one pixel of `region`, in raster order.
-    pub fn touching(&self, region: Rect) -> impl Iterator<Item = usize> {
-        let grid = *self;
-        (0..self.count()).filter(move |&index| grid.rect(index).intersection(&region).is_some())
+    pub fn touching(&self, region: Rect) -> impl Iterator<Item = usize> + use<> {
+        let side = u64::from(self.side);
+        let span = |start: u32, end: u64, count: u32| {
+            let last = end.div_ceil(side).min(u64::from(count));
+            start / self.side..last as u32
+        };
+        let columns = span(region.x, region.right(), self.columns());
+        let rows = span(region.y, region.bottom(), self.rows());
+        let per_row = self.columns() as usize;
+        rows.flat_map(move |row| {
+            let start = row as usize * per_row;
+            columns.clone().map(move |column| start + column as usize)
+        })
     }
 }
 
@@ -131,6 +171,25 @@ mod tests {
     }
 
     #[test]
+    fn bands_end_at_tile_borders() {
+        let grid = TileGrid::new(200, 300, 6);
+        let part = Rect {
+            x: 5,
+            y: 100,
+            width: 7,
+            height: 190,
+        };
+        let heights = |tile_rows| -> Vec<(u32, u32)> {
+            let bands = grid.bands(part, tile_rows);
+            bands.map(|band| (band.y, band.height)).collect()
+        };
+        assert_eq!(heights(1), [(100, 28), (128, 64), (192, 64), (256, 34)]);
+        assert_eq!(heights(2), [(100, 28), (128, 128), (256, 34)]);
+        assert_eq!(heights(9), [(100, 190)]);
+        assert_eq!((grid.rows_for(2), grid.rows_for(9)), (1, 5));
+    }
+
+    #[test]
     fn region_touches_only_its_tiles() {
         let grid = TileGrid::new(200, 200, 6);
         let region = Rect {
@@ -140,5 +199,18 @@ mod tests {
             height: 64,
         };
         assert_eq!(grid.touching(region).collect::<Vec<_>>(), [4, 5]);
+        for (x, y, width, height) in [(0, 0, 200, 200), (64, 0, 64, 65), (199, 199, 1, 1)] {
+            let region = Rect {
+                x,
+                y,
+                width,
+                height,
+            };
+            let shares = |&index: &usize| grid.rect(index).intersection(&region).is_some();
+            let expected: Vec<usize> = (0..grid.count()).filter(shares).collect();
+            assert_eq!(grid.touching(region).collect::<Vec<_>>(), expected);
+        }
+        let beyond = Rect { x: 500, ..region };
+        assert_eq!(grid.touching(beyond).count(), 0);
     }
 }

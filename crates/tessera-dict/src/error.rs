@@ -4,16 +4,16 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The magic is missing.
-    #[error("not a Tessera dictionary (the file does not start with TSD)")]
+    #[error("this is no Tessera dictionary (it does not start with TSD); name a .tsd file")]
     NotADictionary,
     /// Written by another version of the format.
     #[error("dictionary format version {0} is not supported (this program reads version {VERSION})", VERSION = crate::format::VERSION)]
     UnsupportedVersion(u8),
     /// The file ends too early.
-    #[error("the dictionary is truncated; fetch it again")]
+    #[error("the dictionary is truncated; get a fresh copy of it")]
     Truncated,
     /// The file contradicts itself.
-    #[error("the dictionary is corrupt: {0}; fetch it again")]
+    #[error("the dictionary is corrupt: {0}; get a fresh copy of it")]
     Corrupt(&'static str),
 }
 

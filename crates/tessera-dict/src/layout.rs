@@ -93,8 +93,13 @@ impl Element {
             Self::Significance | Self::Magnitude => 8,
             Self::Last => 5,
             Self::Coded | Self::Partition | Self::Reference => 4,
-            Self::Mode | Self::ModeTree | Self::Basis | Self::ChromaMode => 3,
-            Self::Candidate | Self::Correction | Self::ChromaReference => 3,
+            Self::Mode
+            | Self::ModeTree
+            | Self::Basis
+            | Self::ChromaMode
+            | Self::Candidate
+            | Self::Correction
+            | Self::ChromaReference => 3,
             Self::Filter | Self::Shift => 2,
         }
     }

@@ -10,7 +10,7 @@ pub(crate) use plan::{Plan, Task};
 pub(crate) use summary::{Failure, Summary};
 
 use crate::commands::encode::FileEncoder;
-use crate::files;
+use crate::{files, verbosity};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -23,8 +23,8 @@ pub(crate) struct ArchiveOptions {
     pub(crate) jobs: usize,
     /// Encode again what is done already.
     pub(crate) force: bool,
-    /// No progress bar.
-    pub(crate) quiet: bool,
+    /// Draw a progress bar.
+    pub(crate) bar: bool,
 }
 
 /// What became of one picture.
@@ -40,15 +40,18 @@ pub(crate) fn encode(
     encoder: &FileEncoder,
     options: ArchiveOptions,
 ) -> Result<Summary> {
-    let Plan { tasks, failures } = plan;
+    let Plan {
+        tasks, failures, ..
+    } = plan;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(options.jobs)
         .build()
         .context("cannot start the threads")?;
     remove_leftovers(&tasks);
-    let bar = progress_bar(tasks.len(), options.quiet);
+    let bar = progress_bar(tasks.len(), options.bar);
     let encode_one = |task: &Task| {
         let outcome = encode_task(task, encoder, options.force);
+        bar.suspend(|| verbosity::detail(describe(task, &outcome)));
         bar.inc(1);
         outcome
     };
@@ -72,12 +75,23 @@ fn encode_task(task: &Task, encoder: &FileEncoder, force: bool) -> Outcome {
 }
 
 fn try_encode(task: &Task, encoder: &FileEncoder) -> Result<(u64, u64)> {
-    let file = files::read_input(&task.input)?;
-    let (_, encoded) = encoder.encode(&file)?;
+    let done = encoder.encode(&files::Input::open(&task.input)?)?;
+    let bytes = &done.encoded.bytes;
     let folder = task.output.parent().unwrap_or(&task.output);
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    files::write_output(&task.output, &encoded.bytes, true)?;
-    Ok((file.len() as u64, encoded.bytes.len() as u64))
+    files::write_output(&task.output, bytes, true)?;
+    Ok((done.before as u64, bytes.len() as u64))
+}
+
+fn describe(task: &Task, outcome: &Outcome) -> String {
+    let (input, output) = (task.input.display(), task.output.display());
+    match outcome {
+        Outcome::Encoded { before, after } => {
+            format!("{input} -> {output}: {before} -> {after} bytes")
+        }
+        Outcome::Skipped => format!("{input}: done before"),
+        Outcome::Failed(_) => format!("{input}: failed"),
+    }
 }
 
 /// An output counts as done when it is there and not older than its input.
@@ -100,8 +114,8 @@ fn remove_leftovers(tasks: &[Task]) {
     folders.into_iter().for_each(files::remove_leftovers);
 }
 
-fn progress_bar(tasks: usize, quiet: bool) -> ProgressBar {
-    if quiet {
+fn progress_bar(tasks: usize, drawn: bool) -> ProgressBar {
+    if !drawn {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} pictures, {eta} left");

@@ -2,9 +2,10 @@
 
 use super::Failure;
 use crate::commands::encode::EXTENSION;
-use anyhow::{Context, Result};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use anyhow::{Context, Result, anyhow};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,8 @@ pub(crate) struct Task {
 pub(crate) struct Plan {
     pub(crate) tasks: Vec<Task>,
     pub(crate) failures: Vec<Failure>,
+    /// Which input each output comes from.
+    planned: HashMap<PathBuf, PathBuf>,
 }
 
 impl Plan {
@@ -53,25 +56,56 @@ impl Plan {
         }
     }
 
-    /// Plans the pictures of one folder. Pictures that differ only in their extension keep it
-    /// (`a.jpg.tsr`, `a.png.tsr`), so that none overwrites another.
+    /// Plans the pictures of one folder. An output that is planned already is a failure: it comes
+    /// from another folder that goes to the same place.
     fn add_pictures(&mut self, pictures: Vec<PathBuf>, output: &Path) {
-        let mut by_stem: BTreeMap<OsString, Vec<PathBuf>> = BTreeMap::new();
-        for picture in pictures {
-            let stem = picture.file_stem().unwrap_or_default().to_owned();
-            by_stem.entry(stem).or_default().push(picture);
+        for (input, name) in output_names(pictures) {
+            let output = output.join(name);
+            match self.planned.entry(output.clone()) {
+                Entry::Vacant(place) => {
+                    place.insert(input.clone());
+                    self.tasks.push(Task { input, output });
+                }
+                // The same folder was named twice.
+                Entry::Occupied(planned) if *planned.get() == input => {}
+                Entry::Occupied(planned) => {
+                    let (other, output) = (planned.get().display(), output.display());
+                    let error =
+                        anyhow!("{other} is encoded to {output} already; give -o another folder");
+                    self.failures.push(Failure::new(&input, &error));
+                }
+            }
         }
-        for (stem, inputs) in by_stem {
-            let clash = inputs.len() > 1;
-            for input in inputs {
-                let mut name = match input.file_name() {
-                    Some(name) if clash => name.to_owned(),
-                    _ => stem.clone(),
-                };
-                name.push(".");
-                name.push(EXTENSION);
-                let output = output.join(name);
-                self.tasks.push(Task { input, output });
+    }
+}
+
+/// The name of each picture's output: its own with our extension instead, or, so that none
+/// overwrites another, with our extension behind its own (`a.jpg.tsr`, `a.png.tsr`).
+fn output_names(pictures: Vec<PathBuf>) -> Vec<(PathBuf, OsString)> {
+    let with_extension = |name: Option<&OsStr>| {
+        let mut name = name.unwrap_or_default().to_owned();
+        name.push(".");
+        name.push(EXTENSION);
+        name
+    };
+    let short = |path: &PathBuf| with_extension(path.file_stem());
+    let mut names: Vec<OsString> = pictures.iter().map(short).collect();
+    // Long names are all different, so this ends.
+    loop {
+        let mut count: BTreeMap<&OsStr, usize> = BTreeMap::new();
+        names
+            .iter()
+            .for_each(|name| *count.entry(name).or_default() += 1);
+        let clashes: Vec<bool> = names
+            .iter()
+            .map(|name| count[name.as_os_str()] > 1)
+            .collect();
+        if !clashes.contains(&true) {
+            return pictures.into_iter().zip(names).collect();
+        }
+        for ((picture, name), clash) in pictures.iter().zip(&mut names).zip(clashes) {
+            if clash {
+                *name = with_extension(picture.file_name());
             }
         }
     }
@@ -120,6 +154,16 @@ mod tests {
                 "out/sub/deep/c.tsr"
             ]
         );
+    }
+
+    #[test]
+    fn long_names_may_clash_with_short_ones() {
+        let pictures = ["a.png", "a.jpg", "a.png.bmp", "b.png"].map(PathBuf::from);
+        let names: Vec<OsString> = output_names(pictures.to_vec())
+            .into_iter()
+            .map(|(_, name)| name)
+            .collect();
+        assert_eq!(names, ["a.png.tsr", "a.jpg.tsr", "a.png.bmp.tsr", "b.tsr"]);
     }
 
     #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! What a run over many pictures did.
 
 use super::Outcome;
+use crate::exit;
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -16,7 +17,7 @@ impl Failure {
     pub(crate) fn new(path: &Path, error: &anyhow::Error) -> Self {
         Self {
             path: path.display().to_string(),
-            error: format!("{error:#}"),
+            error: exit::message(error),
         }
     }
 }

@@ -1,14 +1,16 @@
 //! `tessera decode`: a .tsr file to a common format.
 
 use crate::exit::{Incomplete, Usage};
-use crate::{dictionaries, files};
+use crate::files::{self, Input, Output};
+use crate::{dictionaries, verbosity};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use image::ImageFormat;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use tessera_codec::image_io::write_picture;
-use tessera_codec::{Decoder, Limits, Metadata, Partial, Picture, Rect};
+use tessera_codec::container::Container;
+use tessera_codec::image_io::{Losses, PictureWriter, keeps_rows};
+use tessera_codec::{Band, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
 
 /// Arguments of `tessera decode`.
 #[derive(Debug, Args)]
@@ -73,23 +75,80 @@ pub fn run(args: &DecodeArgs) -> Result<()> {
     let output = output_path(args);
     let format = output_format(args, &output)?;
     files::check_output(&output, args.force)?;
-    let file = files::read_input(&args.input)?;
+    let input = Input::open(&args.input)?;
     let named = || args.input.display().to_string();
-    let decoder = decoder(args, &file).with_context(named)?;
-    if args.partial {
-        let partial = decoder.decode_partial(&file).with_context(named)?;
-        let lost = report_damage(&partial);
-        write(partial.picture, args, &output, format)?;
-        return lost;
-    }
-    let picture = match args.region {
-        Some(Region(rect)) => decoder.decode_region(&file, rect),
-        None => decoder.decode(&file),
+    let decoder = decoder(args, &input).with_context(named)?;
+    let container = decoder.open(input.source()).with_context(named)?;
+    let mut damage = Damage::default();
+    let metadata = check(args, &container, &mut damage).with_context(named)?;
+    let part = match args.region {
+        Some(Region(rect)) => rect,
+        None => container.header().rect(),
     };
-    write(picture.with_context(named)?, args, &output, format)
+    let bands = bands(&decoder, &container, part, format).with_context(named)?;
+    let info = PictureInfo::new(part.width, part.height, container.header().format)?;
+    let file = Output::create(&output, args.force)?;
+    let failed = || files::cannot_write(&output);
+    let mut writer =
+        PictureWriter::new(file.writer()?, format, info, metadata).with_context(failed)?;
+    for band in bands {
+        let mut band = band.with_context(named)?;
+        if args.partial {
+            damage.tiles.append(&mut band.damaged);
+        }
+        let rows = band.intact().with_context(named)?;
+        writer.push(rows).with_context(failed)?;
+    }
+    note_losses(&writer.finish().with_context(failed)?);
+    file.commit()?;
+    verbosity::detail(format_args!(
+        "{} -> {}: {part} of {}, dictionary {}",
+        args.input.display(),
+        output.display(),
+        container.header().rect(),
+        container.header().dictionary,
+    ));
+    damage.report()
 }
 
-fn decoder(args: &DecodeArgs, file: &[u8]) -> Result<Decoder> {
+/// Looks at everything but the pixels, so that damage is found before anything is decoded, and
+/// returns the metadata to write. Of a region only its own tiles matter.
+fn check(
+    args: &DecodeArgs,
+    container: &Container<'_>,
+    damage: &mut Damage,
+) -> Result<Metadata, Error> {
+    if !args.partial && args.region.is_none() {
+        container.check()?;
+    }
+    let metadata = match container.metadata() {
+        Err(error) if args.partial => {
+            damage.metadata = Some(error);
+            Metadata::default()
+        }
+        metadata => metadata?,
+    };
+    Ok(match args.strip {
+        true => Metadata::default(),
+        false => metadata,
+    })
+}
+
+/// The rows to write: band by band where the output format allows it.
+fn bands<'c>(
+    decoder: &'c Decoder,
+    container: &'c Container<'_>,
+    part: Rect,
+    format: ImageFormat,
+) -> Result<Box<dyn Iterator<Item = Result<Band, Error>> + 'c>, Error> {
+    if keeps_rows(format) {
+        let whole = decoder.decode_band(container, part)?;
+        return Ok(Box::new(std::iter::once(Ok(whole))));
+    }
+    Ok(Box::new(decoder.bands(container, part)?))
+}
+
+fn decoder(args: &DecodeArgs, input: &Input<'_>) -> Result<Decoder> {
     let mut limits = Limits::default();
     if let Some(megapixels) = args.max_megapixels {
         limits.pixels = u64::from(megapixels) * 1_000_000;
@@ -97,7 +156,7 @@ fn decoder(args: &DecodeArgs, file: &[u8]) -> Result<Decoder> {
     let mut decoder = Decoder::new().limits(limits).threads(args.threads);
     let dictionary = match &args.dict {
         Some(spec) => Some(dictionaries::load(spec)?),
-        None => dictionaries::find(decoder.open(file)?.header().dictionary)?,
+        None => dictionaries::find(decoder.open(input.source())?.header().dictionary)?,
     };
     if let Some(dictionary) = dictionary {
         decoder = decoder.dictionary(dictionary);
@@ -140,40 +199,40 @@ fn is_device(path: &Path) -> bool {
     path.exists() && !path.is_file() && !path.is_dir()
 }
 
-/// Says on standard error which parts are lost; an error when there are any.
-fn report_damage(partial: &Partial) -> Result<()> {
-    for (_, error) in &partial.damaged {
-        eprintln!("tessera: {error}");
-    }
-    if let Some(error) = &partial.metadata_error {
-        eprintln!("tessera: metadata lost: {error}");
-    }
-    if partial.damaged.is_empty() && partial.metadata_error.is_none() {
-        return Ok(());
-    }
-    let count = partial.damaged.len();
-    Err(anyhow!(Incomplete(format!(
-        "{count} tiles could not be decoded and are gray in the output"
-    ))))
+/// What could not be decoded.
+#[derive(Debug, Default)]
+struct Damage {
+    tiles: Vec<(Rect, Error)>,
+    metadata: Option<Error>,
 }
 
-fn write(
-    mut picture: Picture,
-    args: &DecodeArgs,
-    output: &Path,
-    format: ImageFormat,
-) -> Result<()> {
-    if args.strip {
-        picture.metadata = Metadata::default();
+impl Damage {
+    /// Says on standard error which parts are lost; an error when there are any.
+    fn report(&self) -> Result<()> {
+        for (_, error) in &self.tiles {
+            eprintln!("tessera: {error}");
+        }
+        if let Some(error) = &self.metadata {
+            eprintln!("tessera: metadata lost: {error}");
+        }
+        if self.tiles.is_empty() && self.metadata.is_none() {
+            return Ok(());
+        }
+        let count = self.tiles.len();
+        Err(anyhow!(Incomplete(format!(
+            "{count} tiles could not be decoded and are gray in the output"
+        ))))
     }
-    let written = write_picture(picture, format)
-        .with_context(|| format!("cannot write {}", output.display()))?;
-    for kind in &written.dropped {
+}
+
+fn note_losses(losses: &Losses) {
+    for kind in &losses.dropped {
         let kind = kind.name();
-        eprintln!("tessera: note: {kind} metadata is not kept in this output format");
+        verbosity::note(format_args!(
+            "tessera: note: {kind} metadata is not kept in this output format"
+        ));
     }
-    if written.reduced_to_8_bits {
-        eprintln!("tessera: note: this output format holds 8 bits per sample");
+    if losses.reduced_to_8_bits {
+        verbosity::note("tessera: note: this output format holds 8 bits per sample");
     }
-    files::write_output(output, &written.bytes, args.force)
 }

@@ -1,14 +1,16 @@
 //! `tessera encode`: pictures to .tsr files.
 
 use crate::archive::{self, ArchiveOptions, Plan};
-use crate::exit::{Incomplete, Usage};
-use crate::{dictionaries, files};
+use crate::exit::{self, Incomplete, Usage};
+use crate::files::{self, Input};
+use crate::{dictionaries, verbosity};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
-use tessera_codec::image_io::read_picture;
+use tessera_codec::image_io::open_picture;
 use tessera_codec::{
-    Decoder, Effort, Encoded, Encoder, Fingerprint, Metadata, Picture, Quality, Target,
+    Band, Decoder, Effort, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Quality,
+    Target,
 };
 
 /// Extension of our files.
@@ -38,9 +40,6 @@ pub struct EncodeArgs {
     /// Replace outputs that exist.
     #[arg(short, long)]
     force: bool,
-    /// Say nothing about what was written.
-    #[arg(long)]
-    quiet: bool,
 }
 
 /// How to encode, whatever the files.
@@ -130,6 +129,13 @@ pub(crate) struct FileEncoder {
     strip: bool,
 }
 
+/// What became of one picture.
+pub(crate) struct EncodedFile {
+    pub(crate) info: PictureInfo,
+    pub(crate) before: usize,
+    pub(crate) encoded: Encoded,
+}
+
 impl EncodeSettings {
     /// Checks the settings and loads the dictionary.
     fn file_encoder(&self, threads: usize) -> Result<FileEncoder> {
@@ -137,7 +143,8 @@ impl EncodeSettings {
             .target(self.target.target()?)
             .effort(Effort::new(self.effort)?)
             .threads(threads)
-            .keep_opaque_alpha(self.keep_alpha);
+            .keep_opaque_alpha(self.keep_alpha)
+            .strip_metadata(self.strip);
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
@@ -157,28 +164,41 @@ impl EncodeSettings {
 
 impl FileEncoder {
     /// Encodes one picture in any readable format.
-    pub(crate) fn encode(&self, file: &[u8]) -> Result<(Picture, Encoded)> {
-        let mut picture = read_picture(file)?;
-        if self.strip {
-            picture.metadata = Metadata::default();
-        }
-        let encoded = self.encoder.encode(&picture)?;
+    pub(crate) fn encode(&self, input: &Input<'_>) -> Result<EncodedFile> {
+        let mut source = open_picture(input.picture())?;
+        let encoded = self.encoder.encode_rows(&mut *source)?;
         if let Some(verifier) = &self.verifier {
-            verify(verifier, &encoded, &picture)?;
+            let stripped = Metadata::default();
+            let metadata = match self.strip {
+                true => &stripped,
+                false => source.metadata(),
+            };
+            verify(verifier, &encoded, metadata)
+                .context("verification failed, nothing was written")?;
         }
-        Ok((picture, encoded))
+        Ok(EncodedFile {
+            info: source.info(),
+            before: input.len(),
+            encoded,
+        })
     }
 }
 
 /// Decodes a fresh file and holds it against what the encoder promised.
-fn verify(decoder: &Decoder, encoded: &Encoded, picture: &Picture) -> Result<()> {
-    let decoded = decoder
-        .decode(&encoded.bytes)
-        .context("verification failed, nothing was written")?;
-    let intact =
-        Fingerprint::of(&decoded) == encoded.fingerprint && decoded.metadata == picture.metadata;
-    if !intact {
-        bail!("verification failed, nothing was written: the decoded picture differs");
+fn verify(decoder: &Decoder, encoded: &Encoded, metadata: &Metadata) -> Result<()> {
+    let container = decoder.open(&encoded.bytes)?;
+    container.check()?;
+    let fingerprint_of = |band: Result<Band, Error>| {
+        let band = band?;
+        let rect = band.rect;
+        Ok(Fingerprint::of_part(rect, band.intact()?.samples()))
+    };
+    let bands = decoder.bands(&container, container.header().rect())?;
+    let fingerprint = bands
+        .map(fingerprint_of)
+        .sum::<Result<Fingerprint, Error>>()?;
+    if fingerprint != encoded.fingerprint || container.metadata()? != *metadata {
+        bail!("the decoded picture differs");
     }
     Ok(())
 }
@@ -202,7 +222,7 @@ pub fn run(args: &EncodeArgs) -> Result<()> {
     let mut failures = 0;
     for input in &args.inputs {
         if let Err(error) = encode_one(args, &encoder, input) {
-            eprintln!("tessera: {error:#}");
+            eprintln!("tessera: {}", exit::message(&error));
             failures += 1;
         }
     }
@@ -229,13 +249,13 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
     let options = ArchiveOptions {
         jobs: args.jobs,
         force: args.force,
-        quiet: args.quiet || args.json,
+        bar: !(verbosity::quiet() || args.json),
     };
     let summary = archive::encode(plan, &encoder, options)?;
     if args.json {
         let text = serde_json::to_string_pretty(&summary)? + "\n";
         files::write_output(files::STANDARD_STREAM.as_ref(), text.as_bytes(), false)?;
-    } else if !args.quiet || summary.failed() > 0 {
+    } else if !verbosity::quiet() || summary.failed() > 0 {
         eprintln!("{summary}");
     }
     match summary.failed() {
@@ -247,14 +267,12 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
 fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path) -> Result<()> {
     let output = output_path(args, input)?;
     files::check_output(&output, args.force)?;
-    let file = files::read_input(input)?;
-    let (picture, encoded) = encoder
+    let file = Input::open(input)?;
+    let done = encoder
         .encode(&file)
         .with_context(|| input.display().to_string())?;
-    files::write_output(&output, &encoded.bytes, args.force)?;
-    if !args.quiet {
-        report(input, &output, file.len(), &picture, &encoded);
-    }
+    files::write_output(&output, &done.encoded.bytes, args.force)?;
+    report(input, &output, &done);
     Ok(())
 }
 
@@ -273,13 +291,24 @@ fn output_path(args: &EncodeArgs, input: &Path) -> Result<PathBuf> {
     }
 }
 
-fn report(input: &Path, output: &Path, before: usize, picture: &Picture, encoded: &Encoded) {
+fn report(input: &Path, output: &Path, done: &EncodedFile) {
+    let (info, encoded) = (&done.info, &done.encoded);
     let after = encoded.bytes.len();
-    eprintln!(
-        "{} -> {}: {before} -> {after} bytes, {:.3} bpp, {:.2} dB",
+    verbosity::note(format_args!(
+        "{} -> {}: {} -> {after} bytes, {:.3} bpp, {:.2} dB",
         input.display(),
         output.display(),
-        after as f64 * 8.0 / picture.pixels() as f64,
+        done.before,
+        after as f64 * 8.0 / info.pixels() as f64,
         encoded.distortion.psnr(),
-    );
+    ));
+    let format = info.format();
+    verbosity::detail(format_args!(
+        "  {} x {} pixels, {} channels of {} bits, quantiser {}",
+        info.width(),
+        info.height(),
+        format.channels(),
+        format.depth.bits(),
+        encoded.quantiser,
+    ));
 }

@@ -55,11 +55,11 @@ struct Block {
 /// When the file cannot be read or its header is damaged; damage behind the header is part of
 /// the report.
 pub fn run(args: &InfoArgs) -> Result<()> {
-    let file = files::read_input(&args.input)?;
+    let file = files::Input::open(&args.input)?;
     let container = Decoder::new()
-        .open(&file)
+        .open(file.source())
         .with_context(|| args.input.display().to_string())?;
-    let report = Report::new(&container, file.len());
+    let report = Report::new(&container);
     let text = if args.json {
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
@@ -69,7 +69,8 @@ pub fn run(args: &InfoArgs) -> Result<()> {
 }
 
 impl Report {
-    fn new(container: &Container<'_>, bytes: usize) -> Self {
+    fn new(container: &Container<'_>) -> Self {
+        let bytes = container.file_len();
         let header = container.header();
         let grid = container.grid();
         let metadata = container.metadata();

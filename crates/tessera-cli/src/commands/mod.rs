@@ -1,10 +1,12 @@
 //! The subcommands, one module each.
 
 pub mod compare;
+pub mod completions;
 pub mod decode;
 pub mod dict;
 pub mod encode;
 pub mod info;
+pub mod man;
 pub mod paper;
 pub mod rd;
 pub mod train;

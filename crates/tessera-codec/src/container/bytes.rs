@@ -3,27 +3,31 @@
 use crate::error::FormatError;
 
 /// Bytes a variable-length integer may take: enough for 64 bits.
-const MAX_VARINT_BYTES: usize = 10;
+pub(super) const MAX_VARINT_BYTES: usize = 10;
 
 /// A cursor over a file that knows what it is reading, for error messages.
 #[derive(Debug, Clone)]
 pub(crate) struct ByteReader<'a> {
     data: &'a [u8],
     position: usize,
+    /// Where `data` starts in the file, for error messages.
+    base: usize,
     part: &'static str,
 }
 
 impl<'a> ByteReader<'a> {
-    /// Starts at `position` of `data`; `part` names the structure in errors.
-    pub(crate) fn new(data: &'a [u8], position: usize, part: &'static str) -> Self {
+    /// Starts at the beginning of `data`, which is at byte `base` of the file; `part` names the
+    /// structure in errors.
+    pub(crate) fn new(data: &'a [u8], base: usize, part: &'static str) -> Self {
         Self {
             data,
-            position: position.min(data.len()),
+            position: 0,
+            base,
             part,
         }
     }
 
-    /// Offset from the start of the file.
+    /// Bytes read so far.
     pub(crate) fn position(&self) -> usize {
         self.position
     }
@@ -48,7 +52,7 @@ impl<'a> ByteReader<'a> {
         if len > self.remaining() {
             return Err(FormatError::Truncated {
                 part: self.part,
-                offset: self.data.len(),
+                offset: self.base + self.data.len(),
             });
         }
         let bytes = &self.data[self.position..][..len];
@@ -94,6 +98,12 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+/// Bytes that [`put_varint`] writes.
+#[cfg(feature = "encoder")]
+pub(crate) fn varint_len(value: u64) -> usize {
+    (value | 1).ilog2() as usize / 7 + 1
+}
+
 #[cfg(all(test, feature = "encoder"))]
 mod tests {
     use super::*;
@@ -104,6 +114,7 @@ mod tests {
             for value in [(1u64 << shift) - 1, 1 << shift, u64::MAX >> shift] {
                 let mut bytes = Vec::new();
                 put_varint(&mut bytes, value);
+                assert_eq!(bytes.len(), varint_len(value));
                 let mut reader = ByteReader::new(&bytes, 0, "test");
                 assert_eq!(reader.varint(), Ok(value));
                 assert_eq!(reader.remaining(), 0);

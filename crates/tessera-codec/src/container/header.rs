@@ -9,7 +9,7 @@ use super::work::WorkBound;
 use crate::error::FormatError;
 use crate::picture::{Colour, PixelFormat};
 use crate::quality::MAX_QUANTISER;
-use crate::tile_grid::{DEFAULT_TILE_LOG2, TILE_LOG2_RANGE, TileGrid};
+use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use tessera_dict::DictId;
 use tessera_patch::colour::BitDepth;
 
@@ -24,6 +24,9 @@ pub const VERSION: u8 = 1;
 
 /// Pixels on a side: sixteen bits, as in JPEG.
 pub const MAX_SIDE: u32 = 65535;
+
+/// No header is longer: the fixed fields, a dictionary hash and four numbers take 46 bytes.
+pub(super) const MAX_LEN: usize = 64;
 
 /// Dictionary byte that announces a 128-bit hash.
 const DICTIONARY_BY_HASH: u8 = 0xFF;
@@ -77,6 +80,16 @@ impl Header {
     /// The tiles of the picture.
     pub fn grid(&self) -> TileGrid {
         TileGrid::new(self.width, self.height, self.tile_log2)
+    }
+
+    /// All pixels of the picture.
+    pub fn rect(&self) -> Rect {
+        Rect {
+            x: 0,
+            y: 0,
+            width: self.width,
+            height: self.height,
+        }
     }
 
     /// Upper bound of the work of the whole picture.

@@ -14,12 +14,18 @@ const PART: &str = "the metadata";
 /// Bit of the kind byte: the content is deflated.
 const DEFLATED: u8 = 0x80;
 
-/// Reads a whole metadata section. Chunks of unknown kind are skipped.
-pub(crate) fn read(section: &[u8], limits: &Limits, integrity: Integrity) -> Result<Metadata> {
+/// Reads a whole metadata section, which starts at byte `base` of the file. Chunks of unknown kind
+/// are skipped.
+pub(crate) fn read(
+    section: &[u8],
+    base: usize,
+    limits: &Limits,
+    integrity: Integrity,
+) -> Result<Metadata> {
     let mut metadata = Metadata::default();
     let mut allowed = limits.metadata;
     let mut chunks = 0;
-    let mut reader = ByteReader::new(section, 0, PART);
+    let mut reader = ByteReader::new(section, base, PART);
     while reader.remaining() > 0 {
         chunks += 1;
         limits::check("metadata chunks", chunks, limits.chunks)?;
@@ -121,7 +127,7 @@ mod tests {
     fn chunks_round_trip_and_are_packed() {
         let section = write(&example());
         assert!(section.len() < 100);
-        let back = read(&section, &Limits::default(), Integrity::Checked).unwrap();
+        let back = read(&section, 0, &Limits::default(), Integrity::Checked).unwrap();
         assert_eq!(back, example());
     }
 
@@ -135,7 +141,7 @@ mod tests {
             metadata: 1 << 16,
             ..Limits::default()
         };
-        let error = read(&write(&bomb), &limits, Integrity::Checked).unwrap_err();
+        let error = read(&write(&bomb), 0, &limits, Integrity::Checked).unwrap_err();
         assert!(matches!(error, Error::Limits(_)));
     }
 
@@ -143,9 +149,9 @@ mod tests {
     fn unknown_kinds_are_skipped_and_doubles_refused() {
         let mut section = write(&example());
         write_chunk(&mut section, 99, b"future");
-        let back = read(&section, &Limits::default(), Integrity::Checked).unwrap();
+        let back = read(&section, 0, &Limits::default(), Integrity::Checked).unwrap();
         assert_eq!(back, example());
         write_chunk(&mut section, MetadataKind::Exif as u8, b"again");
-        assert!(read(&section, &Limits::default(), Integrity::Checked).is_err());
+        assert!(read(&section, 0, &Limits::default(), Integrity::Checked).is_err());
     }
 }

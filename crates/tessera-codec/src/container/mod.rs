@@ -7,12 +7,14 @@
 mod bytes;
 mod check;
 mod header;
-mod metadata;
+pub(crate) mod metadata;
+mod source;
 mod tiles;
 mod work;
 
 pub use check::Integrity;
 pub use header::{Header, MAGIC, MAX_SIDE, VERSION};
+pub use source::{Source, StoredFile};
 pub use tiles::TilePayload;
 pub use work::{WorkBound, tile_work};
 
@@ -25,9 +27,10 @@ use std::ops::Range;
 /// A file taken apart but not decoded.
 #[derive(Debug, Clone)]
 pub struct Container<'a> {
-    file: &'a [u8],
+    source: Source<'a>,
     header: Header,
-    header_len: usize,
+    /// The header as stored; the checksums of table and tiles cover it.
+    header_bytes: Vec<u8>,
     /// Where each tile should lie; the last ones may be beyond the end of a truncated file.
     tiles: Vec<Range<usize>>,
     limits: Limits,
@@ -40,21 +43,28 @@ impl<'a> Container<'a> {
     /// # Errors
     /// [`Error::Format`] when either is damaged, [`Error::Limits`] when the picture is larger
     /// than allowed. A file that is cut off after the table is accepted here.
-    pub fn parse(file: &'a [u8], limits: &Limits, integrity: Integrity) -> Result<Self> {
-        let (header, header_len) = Header::read(file, integrity)?;
+    pub fn parse(
+        source: impl Into<Source<'a>>,
+        limits: &Limits,
+        integrity: Integrity,
+    ) -> Result<Self> {
+        let source = source.into();
+        let start = source.read(0..source.len().min(header::MAX_LEN))?;
+        let (header, header_len) = Header::read(&start, integrity)?;
         check_limits(&header, limits)?;
-        let start = header_len
+        let header_bytes = start[..header_len].to_vec();
+        let table = header_len
             .checked_add(header.metadata_len)
-            .filter(|&start| start <= file.len())
+            .filter(|&start| start <= source.len())
             .ok_or(FormatError::Truncated {
                 part: "the metadata",
-                offset: file.len(),
+                offset: source.len(),
             })?;
-        let tiles = tiles::read_table(file, header_len, start, header.grid(), integrity)?;
+        let tiles = tiles::read_table(source, &header_bytes, table, header.grid(), integrity)?;
         Ok(Self {
-            file,
+            source,
             header,
-            header_len,
+            header_bytes,
             tiles,
             limits: *limits,
             integrity,
@@ -71,13 +81,19 @@ impl<'a> Container<'a> {
         self.header.grid()
     }
 
+    /// Bytes of the file.
+    pub fn file_len(&self) -> usize {
+        self.source.len()
+    }
+
     /// Reads the metadata.
     ///
     /// # Errors
     /// [`Error::Format`] or [`Error::Limits`]; the picture may still be intact.
     pub fn metadata(&self) -> Result<Metadata> {
-        let section = &self.file[self.header_len..][..self.header.metadata_len];
-        metadata::read(section, &self.limits, self.integrity)
+        let start = self.header_bytes.len();
+        let section = self.source.read(start..start + self.header.metadata_len)?;
+        metadata::read(&section, start, &self.limits, self.integrity)
     }
 
     /// The verified payload of a tile.
@@ -86,23 +102,23 @@ impl<'a> Container<'a> {
     /// [`Error::Format`] when the tile is cut off or damaged.
     pub fn tile(&self, index: usize) -> Result<TilePayload<'a>> {
         let payload = tiles::read_tile(
-            self.file,
-            self.header_len,
+            self.source,
+            &self.header_bytes,
             index,
             self.tiles[index].clone(),
             self.header.format.alpha,
             self.integrity,
         );
-        payload.map_err(|error| self.tile_error(index, error.into()))
+        payload.map_err(|error| self.tile_error(index, error))
     }
 
     /// Says in which tile a format error happened.
     pub(crate) fn tile_error(&self, index: usize, error: Error) -> Error {
         match error {
-            Error::Format(source) => Error::Format(FormatError::Tile {
+            Error::Format(cause) => Error::Format(FormatError::Tile {
                 index,
                 rect: self.grid().rect(index),
-                source: Box::new(source),
+                cause: Box::new(cause),
             }),
             other => other,
         }
@@ -128,12 +144,12 @@ impl<'a> Container<'a> {
     /// [`Error::Format`] saying which of the two it is.
     pub fn check_end(&self) -> Result<()> {
         let end = self.tiles.last().map_or(0, |tile| tile.end);
-        if end > self.file.len() {
-            let offset = self.file.len();
+        if end > self.source.len() {
+            let offset = self.source.len();
             let part = "the tiles";
             return Err(FormatError::Truncated { part, offset }.into());
         }
-        if end < self.file.len() {
+        if end < self.source.len() {
             let reason = "unknown data after the last tile";
             return Err(FormatError::invalid("the file", reason).into());
         }

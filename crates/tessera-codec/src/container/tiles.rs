@@ -4,14 +4,16 @@
 //! a tile covers the header and the tile's number too, so that a tile moved to another place or
 //! another file is noticed.
 
-use super::bytes::ByteReader;
+use super::bytes::{ByteReader, MAX_VARINT_BYTES};
 use super::check::{CRC_LEN, Integrity, crc32};
-use crate::error::FormatError;
+use super::source::Source;
+use crate::error::{FormatError, Result};
 use crate::tile_grid::TileGrid;
+use std::borrow::Cow;
 use std::ops::Range;
 
 #[cfg(feature = "encoder")]
-use super::bytes::put_varint;
+use super::bytes::{put_varint, varint_len};
 
 const TABLE: &str = "the tile table";
 const TILE: &str = "a tile";
@@ -20,12 +22,23 @@ const TILE: &str = "a tile";
 const MIN_TILE_LEN: usize = CRC_LEN;
 
 /// The coded planes of one tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TilePayload<'a> {
+    bytes: Cow<'a, [u8]>,
+    colour: Range<usize>,
+    alpha: Option<Range<usize>>,
+}
+
+impl TilePayload<'_> {
     /// Gray or YCbCr.
-    pub colour: &'a [u8],
+    pub fn colour(&self) -> &[u8] {
+        &self.bytes[self.colour.clone()]
+    }
+
     /// Alpha, when the picture has it.
-    pub alpha: Option<&'a [u8]>,
+    pub fn alpha(&self) -> Option<&[u8]> {
+        self.alpha.clone().map(|range| &self.bytes[range])
+    }
 }
 
 /// Reads the table at `start` and returns where every tile lies.
@@ -33,32 +46,36 @@ pub struct TilePayload<'a> {
 /// Before anything is allocated the file must be long enough for a table with that many entries,
 /// which bounds the number of tiles by the size of the file.
 pub(crate) fn read_table(
-    file: &[u8],
-    header_len: usize,
+    source: Source<'_>,
+    header: &[u8],
     start: usize,
     grid: TileGrid,
     integrity: Integrity,
-) -> Result<Vec<Range<usize>>, FormatError> {
+) -> Result<Vec<Range<usize>>> {
     let count = grid.count();
     if count == 1 {
-        return Ok(std::iter::once(start..file.len()).collect());
+        return Ok(std::iter::once(start..source.len()).collect());
     }
-    let mut reader = ByteReader::new(file, start, TABLE);
-    if reader.remaining() < count + CRC_LEN {
-        let offset = file.len();
+    let left = source.len() - start;
+    if left < count + CRC_LEN {
+        let offset = source.len();
         return Err(FormatError::Truncated {
             part: TABLE,
             offset,
-        });
+        }
+        .into());
     }
+    let longest = count * MAX_VARINT_BYTES + CRC_LEN;
+    let bytes = source.read(start..start + left.min(longest))?;
+    let mut reader = ByteReader::new(&bytes, start, TABLE);
     let mut lengths = Vec::with_capacity(count);
     for _ in 0..count {
         lengths.push(reader.length()?);
     }
-    let table = &file[start..reader.position()];
+    let table = &bytes[..reader.position()];
     let crc = reader.array::<CRC_LEN>()?;
-    integrity.demand(crc32(&[&file[..header_len], table]) == crc, TABLE)?;
-    place_tiles(&lengths, reader.position())
+    integrity.demand(crc32(&[header, table]) == crc, TABLE)?;
+    Ok(place_tiles(&lengths, start + reader.position())?)
 }
 
 /// Turns lengths into places, one after the other.
@@ -77,45 +94,49 @@ fn place_tiles(lengths: &[usize], start: usize) -> Result<Vec<Range<usize>>, For
 }
 
 /// Verifies the tile in `range` and splits it into its payloads.
-pub(crate) fn read_tile(
-    file: &[u8],
-    header_len: usize,
+pub(crate) fn read_tile<'a>(
+    source: Source<'a>,
+    header: &[u8],
     index: usize,
     range: Range<usize>,
     has_alpha: bool,
     integrity: Integrity,
-) -> Result<TilePayload<'_>, FormatError> {
-    let bytes = file.get(range).ok_or(FormatError::Truncated {
+) -> Result<TilePayload<'a>> {
+    let truncated = FormatError::Truncated {
         part: TILE,
-        offset: file.len(),
-    })?;
-    let (body, crc) = bytes
-        .split_last_chunk::<CRC_LEN>()
-        .ok_or(FormatError::Truncated {
-            part: TILE,
-            offset: file.len(),
-        })?;
-    let expected = tile_crc(&file[..header_len], index, body);
+        offset: source.len(),
+    };
+    if range.end > source.len() {
+        return Err(truncated.into());
+    }
+    let start = range.start;
+    let bytes = source.read(range)?;
+    let (body, crc) = bytes.split_last_chunk::<CRC_LEN>().ok_or(truncated)?;
+    let expected = tile_crc(header, index, body);
     integrity.demand(expected == *crc, TILE)?;
-    split_body(body, has_alpha)
+    let (colour, alpha) = split_body(body, start, has_alpha)?;
+    Ok(TilePayload {
+        bytes,
+        colour,
+        alpha,
+    })
 }
 
-/// With alpha a tile starts with the length of its colour payload.
-fn split_body(body: &[u8], has_alpha: bool) -> Result<TilePayload<'_>, FormatError> {
+/// Where colour and alpha lie: with alpha a tile starts with the length of its colour payload.
+fn split_body(
+    body: &[u8],
+    base: usize,
+    has_alpha: bool,
+) -> Result<(Range<usize>, Option<Range<usize>>), FormatError> {
     if !has_alpha {
-        return Ok(TilePayload {
-            colour: body,
-            alpha: None,
-        });
+        return Ok((0..body.len(), None));
     }
-    let mut reader = ByteReader::new(body, 0, TILE);
+    let mut reader = ByteReader::new(body, base, TILE);
     let len = reader.length()?;
-    let colour = reader.take(len)?;
-    let alpha = reader.take(reader.remaining())?;
-    Ok(TilePayload {
-        colour,
-        alpha: Some(alpha),
-    })
+    let start = reader.position();
+    reader.take(len)?;
+    let end = reader.position();
+    Ok((start..end, Some(end..body.len())))
 }
 
 fn tile_crc(header: &[u8], index: usize, body: &[u8]) -> [u8; CRC_LEN] {
@@ -132,34 +153,41 @@ pub struct TileData {
     pub alpha: Option<Vec<u8>>,
 }
 
-/// Appends table and tiles to a file that holds header and metadata.
 #[cfg(feature = "encoder")]
-pub(crate) fn write(file: &mut Vec<u8>, header_len: usize, tiles: &[TileData]) {
-    let header = file[..header_len].to_vec();
-    let bodies: Vec<Vec<u8>> = tiles.iter().map(body).collect();
-    if bodies.len() > 1 {
-        let mut table = Vec::new();
-        for body in &bodies {
-            put_varint(&mut table, (body.len() + CRC_LEN) as u64);
+impl TileData {
+    /// Bytes of the tile in the file without its checksum.
+    fn len(&self) -> usize {
+        match &self.alpha {
+            None => self.colour.len(),
+            Some(alpha) => varint_len(self.colour.len() as u64) + self.colour.len() + alpha.len(),
         }
-        let crc = crc32(&[&header, &table]);
-        file.extend(table);
-        file.extend(crc);
     }
-    for (index, body) in bodies.iter().enumerate() {
-        file.extend_from_slice(body);
-        file.extend(tile_crc(&header, index, body));
+
+    fn put(&self, file: &mut Vec<u8>) {
+        if self.alpha.is_some() {
+            put_varint(file, self.colour.len() as u64);
+        }
+        file.extend_from_slice(&self.colour);
+        file.extend(self.alpha.iter().flatten());
     }
 }
 
+/// Appends table and tiles to a file that holds header and metadata.
 #[cfg(feature = "encoder")]
-fn body(tile: &TileData) -> Vec<u8> {
-    let Some(alpha) = &tile.alpha else {
-        return tile.colour.clone();
-    };
-    let mut body = Vec::new();
-    put_varint(&mut body, tile.colour.len() as u64);
-    body.extend_from_slice(&tile.colour);
-    body.extend_from_slice(alpha);
-    body
+pub(crate) fn write(file: &mut Vec<u8>, header_len: usize, tiles: &[TileData]) {
+    if tiles.len() > 1 {
+        let start = file.len();
+        for tile in tiles {
+            put_varint(file, (tile.len() + CRC_LEN) as u64);
+        }
+        let crc = crc32(&[&file[..header_len], &file[start..]]);
+        file.extend(crc);
+    }
+    file.reserve_exact(tiles.iter().map(|tile| tile.len() + CRC_LEN).sum());
+    for (index, tile) in tiles.iter().enumerate() {
+        let start = file.len();
+        tile.put(file);
+        let crc = tile_crc(&file[..header_len], index, &file[start..]);
+        file.extend(crc);
+    }
 }

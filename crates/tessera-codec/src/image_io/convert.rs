@@ -79,7 +79,7 @@ fn image_of_words(w: u32, h: u32, format: PixelFormat, raw: Vec<u16>) -> Option<
 }
 
 /// Repeats the upper bits below, so that black stays black and white becomes 65535.
-fn stretch(samples: &mut [u16], depth: BitDepth) {
+pub(super) fn stretch(samples: &mut [u16], depth: BitDepth) {
     let bits = depth.bits();
     if bits < 16 {
         for sample in samples {

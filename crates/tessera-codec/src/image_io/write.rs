@@ -1,23 +1,17 @@
 //! Writing a picture in a common format, and saying what that format could not keep.
 
-use super::{to_dynamic_image, xmp};
+use super::row_sinks::{PngSink, PnmSink};
+use super::whole_sink::WholeSink;
+use crate::error::Error;
 use crate::metadata::{Metadata, MetadataKind};
 use crate::picture::Picture;
-use image::codecs::bmp::BmpEncoder;
-use image::codecs::jpeg::JpegEncoder;
-use image::codecs::png::PngEncoder;
-use image::codecs::pnm::PnmEncoder;
-use image::codecs::tiff::TiffEncoder;
-use image::codecs::webp::WebPEncoder;
-use image::{DynamicImage, ImageEncoder, ImageError, ImageFormat};
-use std::io::Cursor;
-use thiserror::Error;
-
-/// Quality of JPEG output: high, because the picture was lossy once already.
-const JPEG_QUALITY: u8 = 95;
+use crate::rows::PictureInfo;
+use image::{ImageError, ImageFormat};
+use std::io::Write;
+use thiserror::Error as ThisError;
 
 /// Why a picture could not be written.
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum WriteImageError {
     /// The format would lose transparency.
@@ -26,105 +20,102 @@ pub enum WriteImageError {
     /// Not one of the formats we write.
     #[error("pictures cannot be written as {0:?}; choose PNG, JPEG, WebP, PNM, TIFF or BMP")]
     UnknownFormat(ImageFormat),
+    /// The rows that came are not those that were announced.
+    #[error("the rows do not fit the picture that was announced")]
+    Rows,
+    /// Writing failed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The PNG encoder failed.
+    #[error(transparent)]
+    Png(#[from] png::EncodingError),
     /// The format's encoder failed.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// The picture does not fit in memory.
+    #[error(transparent)]
+    Codec(#[from] Error),
 }
 
-/// A written file, and what had to be left out.
-#[derive(Debug, Clone)]
-pub struct WrittenImage {
-    /// The file.
-    pub bytes: Vec<u8>,
+/// What an output format could not keep.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Losses {
     /// Metadata the format or its encoder cannot hold.
     pub dropped: Vec<MetadataKind>,
     /// True when the samples had to be reduced to 8 bits.
     pub reduced_to_8_bits: bool,
 }
 
-/// Writes `picture` in `format`.
-///
-/// # Errors
-/// See [`WriteImageError`].
-pub fn write_picture(
-    mut picture: Picture,
-    format: ImageFormat,
-) -> Result<WrittenImage, WriteImageError> {
-    let metadata = std::mem::take(&mut picture.metadata);
-    let image = to_dynamic_image(picture);
-    let deep = image.color().bytes_per_pixel() / image.color().channel_count() > 1;
-    let reduce = deep && holds_only_8_bits(format);
-    let image = if reduce { to_8_bits(&image) } else { image };
-    let mut bytes = Vec::new();
-    let mut dropped = encode(&image, format, &metadata, &mut bytes)?;
-    if let (ImageFormat::Png, Some(packet)) = (format, &metadata.xmp) {
-        xmp::insert_into_png(&mut bytes, packet);
-        dropped.retain(|kind| *kind != MetadataKind::Xmp);
-    }
-    Ok(WrittenImage {
-        bytes,
-        dropped,
-        reduced_to_8_bits: reduce,
-    })
+/// Writes a picture that comes in bands of rows. PNG and PNM are written as the rows come, the
+/// other formats when all are there. Nothing is buffered beyond that, so `out` need not be flushed.
+pub struct PictureWriter<W: Write + 'static> {
+    info: PictureInfo,
+    /// Rows that came so far.
+    y: u32,
+    sink: Sink<W>,
 }
 
-fn holds_only_8_bits(format: ImageFormat) -> bool {
-    matches!(
-        format,
-        ImageFormat::Jpeg | ImageFormat::WebP | ImageFormat::Bmp
-    )
+/// True for formats whose rows are kept in memory until the last one is there, so that there is no
+/// use in handing them over piece by piece.
+pub fn keeps_rows(format: ImageFormat) -> bool {
+    !matches!(format, ImageFormat::Png | ImageFormat::Pnm)
 }
 
-fn to_8_bits(image: &DynamicImage) -> DynamicImage {
-    match (image.color().has_color(), image.color().has_alpha()) {
-        (false, false) => image.to_luma8().into(),
-        (false, true) => image.to_luma_alpha8().into(),
-        (true, false) => image.to_rgb8().into(),
-        (true, true) => image.to_rgba8().into(),
-    }
+/// Where the rows go.
+enum Sink<W: Write + 'static> {
+    Png(Box<PngSink<W>>),
+    Pnm(PnmSink<W>),
+    Whole(WholeSink<W>),
 }
 
-fn encode(
-    image: &DynamicImage,
-    format: ImageFormat,
-    metadata: &Metadata,
-    out: &mut Vec<u8>,
-) -> Result<Vec<MetadataKind>, WriteImageError> {
-    let transparent = image.color().has_alpha();
-    match format {
-        ImageFormat::Png => with_metadata(PngEncoder::new(out), image, metadata),
-        ImageFormat::WebP => with_metadata(WebPEncoder::new_lossless(out), image, metadata),
-        ImageFormat::Tiff => with_metadata(TiffEncoder::new(Cursor::new(out)), image, metadata),
-        ImageFormat::Jpeg | ImageFormat::Bmp if transparent => {
-            Err(WriteImageError::Transparency(format))
-        }
-        ImageFormat::Jpeg => {
-            let encoder = JpegEncoder::new_with_quality(out, JPEG_QUALITY);
-            with_metadata(encoder, image, metadata)
-        }
-        ImageFormat::Bmp => with_metadata(BmpEncoder::new(out), image, metadata),
-        ImageFormat::Pnm => with_metadata(PnmEncoder::new(out), image, metadata),
-        other => Err(WriteImageError::UnknownFormat(other)),
-    }
-}
-
-/// Writes pixels with the metadata this encoder takes; returns the kinds it does not.
-fn with_metadata(
-    mut encoder: impl ImageEncoder,
-    image: &DynamicImage,
-    metadata: &Metadata,
-) -> Result<Vec<MetadataKind>, WriteImageError> {
-    let mut dropped = Vec::new();
-    for (kind, block) in metadata.iter() {
-        let kept = match kind {
-            MetadataKind::Icc => encoder.set_icc_profile(block.to_vec()).is_ok(),
-            MetadataKind::Exif => encoder.set_exif_metadata(block.to_vec()).is_ok(),
-            MetadataKind::Xmp => false,
+impl<W: Write + 'static> PictureWriter<W> {
+    /// Starts a file. `metadata` is what should travel with the picture.
+    ///
+    /// # Errors
+    /// When the format cannot hold such a picture, or writing fails.
+    pub fn new(
+        out: W,
+        format: ImageFormat,
+        info: PictureInfo,
+        metadata: Metadata,
+    ) -> Result<Self, WriteImageError> {
+        let sink = match format {
+            ImageFormat::Png => Sink::Png(Box::new(PngSink::new(out, info, &metadata)?)),
+            ImageFormat::Pnm => Sink::Pnm(PnmSink::new(out, info, &metadata)?),
+            format => Sink::Whole(WholeSink::new(out, format, info, metadata)?),
         };
-        if !kept {
-            dropped.push(kind);
+        Ok(Self { info, y: 0, sink })
+    }
+
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    /// [`WriteImageError::Rows`] when they do not fit the picture, else when writing fails.
+    pub fn push(&mut self, rows: Picture) -> Result<(), WriteImageError> {
+        let alike = rows.width() == self.info.width() && rows.format() == self.info.format();
+        if !alike || rows.height() > self.info.height() - self.y {
+            return Err(WriteImageError::Rows);
+        }
+        self.y += rows.height();
+        match &mut self.sink {
+            Sink::Png(sink) => sink.push(rows),
+            Sink::Pnm(sink) => sink.push(rows),
+            Sink::Whole(sink) => sink.push(rows),
         }
     }
-    image.write_with_encoder(encoder)?;
-    Ok(dropped)
+
+    /// Ends the file and says what it could not keep.
+    ///
+    /// # Errors
+    /// [`WriteImageError::Rows`] when rows are missing, else when writing fails.
+    pub fn finish(self) -> Result<Losses, WriteImageError> {
+        if self.y != self.info.height() {
+            return Err(WriteImageError::Rows);
+        }
+        match self.sink {
+            Sink::Png(sink) => sink.finish(),
+            Sink::Pnm(sink) => sink.finish(),
+            Sink::Whole(sink) => sink.finish(),
+        }
+    }
 }

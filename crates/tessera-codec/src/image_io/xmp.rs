@@ -6,9 +6,6 @@ const ORIENTATION: &[u8] = b"tiff:Orientation";
 /// The keyword under which PNG readers look for XMP.
 const PNG_KEYWORD: &[u8] = b"XML:com.adobe.xmp";
 
-/// Signature and IHDR chunk: what comes first in every PNG.
-const PNG_HEAD: usize = 8 + 25;
-
 /// Sets the orientation to 1 in either spelling, `tiff:Orientation="6"` or
 /// `<tiff:Orientation>6<`, because the pixels have been turned.
 pub(super) fn reset_orientation(xmp: &mut [u8]) {
@@ -31,19 +28,13 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
         .position(|window| window == needle)
 }
 
-/// Inserts XMP as an uncompressed iTXt chunk behind the header of a PNG.
-pub(super) fn insert_into_png(png: &mut Vec<u8>, xmp: &[u8]) {
-    let mut chunk = b"iTXt".to_vec();
-    chunk.extend_from_slice(PNG_KEYWORD);
+/// XMP as the content of an uncompressed iTXt chunk of a PNG.
+pub(super) fn png_text(xmp: &[u8]) -> Vec<u8> {
+    let mut chunk = PNG_KEYWORD.to_vec();
     // End of keyword, not compressed, method 0, empty language and translated keyword.
     chunk.extend([0; 5]);
     chunk.extend_from_slice(xmp);
-    let len = (chunk.len() - 4) as u32;
-    let crc = crc32fast::hash(&chunk);
-    let mut whole = len.to_be_bytes().to_vec();
-    whole.append(&mut chunk);
-    whole.extend(crc.to_be_bytes());
-    png.splice(PNG_HEAD..PNG_HEAD, whole);
+    chunk
 }
 
 #[cfg(test)]

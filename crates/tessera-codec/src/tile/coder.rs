@@ -135,14 +135,14 @@ pub(crate) fn costs(
 #[cfg(feature = "encoder")]
 #[inline(always)]
 pub(crate) fn quick_zero_cost(models: &ModelPair, kind: PlaneKind, cell: u32) -> f32 {
-    let one = models.0[kind as usize].first_cell(Element::Significance, cell);
+    let one = models.0[kind as usize].cell(Element::Significance, 0, cell);
     code_length(65536 - one.clamp(32, 65504))
 }
 
 /// -log2(p / 2^16), by table.
 #[cfg(feature = "encoder")]
 #[inline(always)]
-fn code_length(p: u32) -> f32 {
+pub(crate) fn code_length(p: u32) -> f32 {
     static TABLE: std::sync::LazyLock<Vec<f32>> = std::sync::LazyLock::new(|| {
         (0..=4096)
             .map(|i| 12.0 - (i.max(1) as f32).log2())

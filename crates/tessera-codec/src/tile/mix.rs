@@ -211,9 +211,14 @@ fn tables(bases: BasisTotals) -> [Tables; ELEMENTS.len()] {
 
 #[cfg(feature = "encoder")]
 impl Models {
-    /// Probability of a one, 16 bits, of a cell in the first table of an element.
-    pub(crate) fn first_cell(&self, element: Element, cell: u32) -> u32 {
-        self.cells[(self.tables[element as usize].cells[0] + cell) as usize] >> 16
+    pub(crate) fn is_absent(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Probability of a one, 16 bits, by one cell alone.
+    #[inline(always)]
+    pub(crate) fn cell(&self, element: Element, input: usize, cell: u32) -> u32 {
+        self.cells[(self.tables[element as usize].cells[input] + cell) as usize] >> 16
     }
 
     /// The present state as a prior.

@@ -11,7 +11,7 @@ mod mix;
 mod patch_context;
 mod predict;
 pub mod quantiser;
-mod range;
+pub(crate) mod range;
 mod reference;
 mod state;
 mod syntax;

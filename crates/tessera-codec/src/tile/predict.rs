@@ -2,6 +2,9 @@
 //!
 //! Samples are 12-bit; all arithmetic is in 32-bit integers.
 
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
+use std::cell::OnceCell;
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
 
@@ -113,201 +116,273 @@ impl Border {
 #[derive(Debug)]
 pub(crate) struct Predictor {
     pub(crate) raw: Border,
-    smooth: Border,
+    smooth: OnceCell<Border>,
     shape: Shape,
 }
 
 impl Predictor {
     pub(crate) fn new(raw: Border, shape: Shape) -> Self {
-        let smooth = raw.smoothed();
-        Self { raw, smooth, shape }
+        Self {
+            raw,
+            smooth: OnceCell::new(),
+            shape,
+        }
     }
 
     /// Fills `out` (row-major, the patch's area) with the prediction of `mode`.
     pub(crate) fn predict(&self, mode: usize, out: &mut [i32]) {
-        match mode {
-            PLANAR => self.planar(out),
-            MEAN => self.mean(out),
-            _ => self.directional(mode, out),
+        match self.shape.width() {
+            4 => vectorised(Predict::<4>::new(self, mode, out)),
+            8 => vectorised(Predict::<8>::new(self, mode, out)),
+            16 => vectorised(Predict::<16>::new(self, mode, out)),
+            32 => vectorised(Predict::<32>::new(self, mode, out)),
+            _ => vectorised(Predict::<64>::new(self, mode, out)),
         }
     }
 
-    fn planar(&self, out: &mut [i32]) {
-        let (w, h) = (self.shape.width(), self.shape.height());
-        let border = if w * h > 32 { &self.smooth } else { &self.raw };
-        let (right, below) = (border.top[w + 1], border.left[h + 1]);
-        let shift = self.shape.log_width() + self.shape.log_height() + 1;
-        for (y, row) in out.chunks_exact_mut(w).enumerate().take(h) {
-            for (x, value) in row.iter_mut().enumerate() {
-                let across = (w - 1 - x) as i32 * border.left[y + 1] + (x + 1) as i32 * right;
-                let down = (h - 1 - y) as i32 * border.top[x + 1] + (y + 1) as i32 * below;
-                *value = (across * h as i32 + down * w as i32 + (w * h) as i32) >> shift;
-            }
-        }
-        self.blend_towards(border, out);
+    fn smooth(&self) -> &Border {
+        self.smooth.get_or_init(|| self.raw.smoothed())
     }
 
-    fn mean(&self, out: &mut [i32]) {
-        let (w, h) = (self.shape.width(), self.shape.height());
-        let sum =
-            self.raw.top[1..=w].iter().sum::<i32>() + self.raw.left[1..=h].iter().sum::<i32>();
-        let count = (w + h) as i32;
-        out[..w * h].fill((2 * sum + count) / (2 * count));
-        self.blend_towards(&self.raw, out);
-    }
-
-    /// Weight (of 64) of the border sample next to column or row `distance`.
-    fn border_weight(&self, distance: usize) -> i32 {
-        let scale = (self.shape.log_width() + self.shape.log_height() - 2) >> 2;
-        32 >> ((2 * distance) >> scale).min(31)
-    }
-
-    /// Draws samples near the border towards it, so that no edge shows there.
-    fn blend_towards(&self, border: &Border, out: &mut [i32]) {
-        let w = self.shape.width();
-        for (y, row) in out
-            .chunks_exact_mut(w)
-            .enumerate()
-            .take(self.shape.height())
-        {
-            let top_weight = self.border_weight(y);
-            for (x, value) in row.iter_mut().enumerate() {
-                let left_weight = self.border_weight(x);
-                *value = (border.left[y + 1] * left_weight
-                    + border.top[x + 1] * top_weight
-                    + (64 - left_weight - top_weight) * *value
-                    + 32)
-                    >> 6;
-            }
-        }
-    }
-
-    fn directional(&self, mode: usize, out: &mut [i32]) {
-        let (w, h) = (self.shape.width(), self.shape.height());
-        let vertical = mode >= FIRST_VERTICAL;
-        let axis = if vertical { VERTICAL } else { HORIZONTAL };
+    /// Whether a direction this close to an axis reads the smoothed border.
+    fn is_smooth(&self, mode: usize) -> bool {
+        let axis = if mode >= FIRST_VERTICAL {
+            VERTICAL
+        } else {
+            HORIZONTAL
+        };
         let tolerance = match (self.shape.log_width() + self.shape.log_height()) >> 1 {
             2 => 99,
             3 => 7,
             4 => 1,
             _ => 0,
         };
-        let smooth = mode.abs_diff(axis) > tolerance;
-        let border = if smooth { &self.smooth } else { &self.raw };
-        let angle = ANGLES[mode - 2];
+        mode.abs_diff(axis) > tolerance
+    }
+}
+
+/// One prediction of a patch of `W` columns.
+struct Predict<'a, const W: usize> {
+    shape: Shape,
+    mode: usize,
+    raw: &'a Border,
+    /// The border the mode reads: raw or smoothed.
+    border: &'a Border,
+    smooth: bool,
+    rows: &'a mut [[i32; W]],
+}
+
+impl<'a, const W: usize> Predict<'a, W> {
+    fn new(predictor: &'a Predictor, mode: usize, out: &'a mut [i32]) -> Self {
+        let smooth = match mode {
+            PLANAR => predictor.shape.area() > 32,
+            MEAN => false,
+            _ => predictor.is_smooth(mode),
+        };
+        Self {
+            shape: predictor.shape,
+            mode,
+            raw: &predictor.raw,
+            border: if smooth {
+                predictor.smooth()
+            } else {
+                &predictor.raw
+            },
+            smooth,
+            rows: &mut out.as_chunks_mut::<W>().0[..predictor.shape.height()],
+        }
+    }
+
+    #[inline(always)]
+    fn planar(&mut self) {
+        let (w, h) = (W as i32, self.shape.height() as i32);
+        let (right, below) = (self.border.top[W + 1], self.border.left[h as usize + 1]);
+        let shift = self.shape.log_width() + self.shape.log_height() + 1;
+        let top = &self.border.top[1..=W];
+        for (y, row) in self.rows.iter_mut().enumerate() {
+            let (left, y) = (self.border.left[y + 1], y as i32);
+            for x in 0..W {
+                let across = (w - 1 - x as i32) * left + (x as i32 + 1) * right;
+                let down = (h - 1 - y) * top[x] + (y + 1) * below;
+                row[x] = (across * h + down * w + w * h) >> shift;
+            }
+        }
+        self.blend_towards_border();
+    }
+
+    #[inline(always)]
+    fn mean(&mut self) {
+        let (w, h) = (W, self.shape.height());
+        let sum =
+            self.raw.top[1..=w].iter().sum::<i32>() + self.raw.left[1..=h].iter().sum::<i32>();
+        let count = (w + h) as i32;
+        self.rows.fill([(2 * sum + count) / (2 * count); W]);
+        self.blend_towards_border();
+    }
+
+    /// Weight (of 64) of the border sample next to column or row `distance`.
+    #[inline(always)]
+    fn border_weight(&self, distance: usize) -> i32 {
+        let scale = (self.shape.log_width() + self.shape.log_height() - 2) >> 2;
+        32 >> ((2 * distance) >> scale).min(31)
+    }
+
+    #[inline(always)]
+    fn column_weights(&self) -> [i32; W] {
+        let mut weights = [0; W];
+        for (x, weight) in weights.iter_mut().enumerate() {
+            *weight = self.border_weight(x);
+        }
+        weights
+    }
+
+    /// Draws samples near the border towards it, so that no edge shows there.
+    #[inline(always)]
+    fn blend_towards_border(&mut self) {
+        let weights = self.column_weights();
+        let top = &self.border.top[1..=W];
+        for y in 0..self.rows.len() {
+            let (left, top_weight) = (self.border.left[y + 1], self.border_weight(y));
+            let row = &mut self.rows[y];
+            for x in 0..W {
+                row[x] = (left * weights[x]
+                    + top[x] * top_weight
+                    + (64 - weights[x] - top_weight) * row[x]
+                    + 32)
+                    >> 6;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn directional(&mut self) {
+        let (w, h) = (W, self.shape.height());
+        let vertical = self.mode >= FIRST_VERTICAL;
+        let angle = ANGLES[self.mode - 2];
+        let (border, cubic) = (self.border, !self.smooth);
         if vertical {
-            project(
-                &border.top,
-                &border.left,
-                [w, h],
-                self.raw.length,
-                angle,
-                !smooth,
-                out,
-            );
+            let line = Line::new(&border.top, &border.left, h, self.raw.length, angle);
+            for (y, row) in self.rows.iter_mut().enumerate() {
+                line.project(y, angle, cubic, row);
+            }
         } else {
-            let mut transposed = vec![0; w * h];
-            project(
-                &border.left,
-                &border.top,
-                [h, w],
-                self.raw.length,
-                angle,
-                !smooth,
-                &mut transposed,
-            );
-            for y in 0..h {
-                for x in 0..w {
-                    out[y * w + x] = transposed[x * h + y];
+            let line = Line::new(&border.left, &border.top, w, self.raw.length, angle);
+            let mut column = [0; SUPERBLOCK];
+            for x in 0..W {
+                line.project(x, angle, cubic, &mut column[..h]);
+                for (row, value) in self.rows.iter_mut().zip(&column) {
+                    row[x] = *value;
                 }
             }
         }
         if angle == 0 {
-            self.follow_side(vertical, out);
+            self.follow_side(vertical);
         }
     }
 
     /// Lets a straight prediction follow the change along the other arm near that arm.
-    fn follow_side(&self, vertical: bool, out: &mut [i32]) {
-        let w = self.shape.width();
+    #[inline(always)]
+    fn follow_side(&mut self, vertical: bool) {
         let corner = self.raw.top[0];
-        for (y, row) in out
-            .chunks_exact_mut(w)
-            .enumerate()
-            .take(self.shape.height())
-        {
-            for (x, value) in row.iter_mut().enumerate() {
-                let (change, distance) = if vertical {
-                    (self.raw.left[y + 1] - corner, x)
+        let weights = self.column_weights();
+        let top = &self.raw.top[1..=W];
+        for y in 0..self.rows.len() {
+            let (change, row_weight) = (self.raw.left[y + 1] - corner, self.border_weight(y));
+            let row = &mut self.rows[y];
+            for x in 0..W {
+                let moved = if vertical {
+                    change * weights[x]
                 } else {
-                    (self.raw.top[x + 1] - corner, y)
+                    (top[x] - corner) * row_weight
                 };
-                let moved = *value + ((change * self.border_weight(distance) + 32) >> 6);
-                *value = moved.clamp(0, SAMPLE_MAX);
+                row[x] = (row[x] + ((moved + 32) >> 6)).clamp(0, SAMPLE_MAX);
             }
         }
     }
 }
 
-/// Projects `main` (and for negative angles `side`) along `angle` over `size` = [along, away].
-fn project(
-    main: &[i32],
-    side: &[i32],
-    size: [usize; 2],
-    length: usize,
-    angle: i32,
-    cubic: bool,
-    out: &mut [i32],
-) {
-    const ORIGIN: usize = SUPERBLOCK + 2;
-    let [along, away] = size;
-    let mut line = [0; ORIGIN + ARM + 4];
-    line[ORIGIN..ORIGIN + length + 2].copy_from_slice(&main[..length + 2]);
-    line[ORIGIN + length + 2..ORIGIN + length + 6].fill(main[length + 1]);
-    if angle < 0 {
-        let lowest = ((away as i32 * angle) >> 5) - 2;
-        let inverse = inverse_angle(angle);
-        for x in lowest..0 {
-            let at = ((-x * inverse + 128) >> 8) as usize;
-            line[(ORIGIN as i32 + x) as usize] = side[at.min(length + 1)];
+impl<const W: usize> NullaryFnOnce for Predict<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        match self.mode {
+            PLANAR => self.planar(),
+            MEAN => self.mean(),
+            _ => self.directional(),
         }
-    } else {
-        line[ORIGIN - 2..ORIGIN].fill(side[1]);
     }
-    for (y, row) in out.chunks_exact_mut(along).enumerate().take(away) {
-        let shift = (y as i32 + 1) * angle;
-        let first = (ORIGIN as i32 + (shift >> 5)) as usize;
-        interpolate(&line[first..first + along + 3], shift & 31, cubic, row);
+}
+
+/// The arm a direction reads from, continued beyond the corner by the other arm.
+struct Line {
+    samples: [i32; Self::ORIGIN + ARM + 4],
+}
+
+impl Line {
+    /// Index of the corner.
+    const ORIGIN: usize = SUPERBLOCK + 2;
+
+    /// For a patch that reaches `away` samples from the `main` arm.
+    #[inline(always)]
+    fn new(main: &[i32; ARM], side: &[i32; ARM], away: usize, length: usize, angle: i32) -> Self {
+        const ORIGIN: usize = Line::ORIGIN;
+        let mut samples = [0; ORIGIN + ARM + 4];
+        samples[ORIGIN..ORIGIN + length + 2].copy_from_slice(&main[..length + 2]);
+        samples[ORIGIN + length + 2..ORIGIN + length + 6].fill(main[length + 1]);
+        if angle < 0 {
+            let lowest = ((away as i32 * angle) >> 5) - 2;
+            let inverse = inverse_angle(angle);
+            for x in lowest..0 {
+                let at = ((-x * inverse + 128) >> 8) as usize;
+                samples[(ORIGIN as i32 + x) as usize] = side[at.min(length + 1)];
+            }
+        } else {
+            samples[ORIGIN - 2..ORIGIN].fill(side[1]);
+        }
+        Self { samples }
+    }
+
+    /// Fills the samples of the patch that lie `distance` + 1 away from the arm.
+    #[inline(always)]
+    fn project(&self, distance: usize, angle: i32, cubic: bool, out: &mut [i32]) {
+        let shift = (distance as i32 + 1) * angle;
+        let first = (Self::ORIGIN as i32 + (shift >> 5)) as usize;
+        let line = &self.samples[first..first + out.len() + 3];
+        interpolate(line, shift & 31, cubic, out);
     }
 }
 
 /// Reads `row.len()` samples from `line[1..]` at a fraction of `phase` / 32.
+#[inline(always)]
 fn interpolate(line: &[i32], phase: i32, cubic: bool, row: &mut [i32]) {
+    let n = row.len();
+    let (a, b, c, d) = (&line[..n], &line[1..=n], &line[2..n + 2], &line[3..n + 3]);
     if phase == 0 {
-        row.copy_from_slice(&line[1..=row.len()]);
+        row.copy_from_slice(b);
     } else if cubic {
         let taps = cubic_taps(phase);
-        for (value, window) in row.iter_mut().zip(line.windows(4)) {
-            let sum: i32 = window.iter().zip(&taps).map(|(s, t)| s * t).sum();
-            *value = ((sum + (1 << 13)) >> 14).clamp(0, SAMPLE_MAX);
+        for x in 0..n {
+            let sum = a[x] * taps[0] + b[x] * taps[1] + c[x] * taps[2] + d[x] * taps[3];
+            row[x] = ((sum + (1 << 13)) >> 14).clamp(0, SAMPLE_MAX);
         }
     } else {
-        for (value, window) in row.iter_mut().zip(line[1..].windows(2)) {
-            *value = ((32 - phase) * window[0] + phase * window[1] + 16) >> 5;
+        for x in 0..n {
+            row[x] = ((32 - phase) * b[x] + phase * c[x] + 16) >> 5;
         }
     }
 }
 
 /// Catmull-Rom taps at phase f / 32, 14 fractional bits, exact up to the final shift.
+#[inline(always)]
 fn cubic_taps(f: i32) -> [i32; 4] {
     let (f2, f3) = (f * f, f * f * f);
     [
-        -1024 * f + 64 * f2 - f3,
-        65536 - 160 * f2 + 3 * f3,
-        1024 * f + 128 * f2 - 3 * f3,
-        -32 * f2 + f3,
+        (-1024 * f + 64 * f2 - f3) >> 2,
+        (65536 - 160 * f2 + 3 * f3) >> 2,
+        (1024 * f + 128 * f2 - 3 * f3) >> 2,
+        (-32 * f2 + f3) >> 2,
     ]
-    .map(|tap| tap >> 2)
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ impl CosineMatrix {
     }
 }
 
-fn cosine(turn: usize) -> i64 {
+/// cos(pi turn / 128) with 30 fractional bits, for turns below 256.
+pub(crate) fn cosine(turn: usize) -> i64 {
     match turn {
         0..=64 => COSINES[turn],
         65..=128 => -COSINES[128 - turn],

@@ -1,35 +1,66 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
+use super::cosine::transform_columns;
 use crate::simd::vectorised;
-use crate::tile::transform::{COSINE_BITS, cosine_matrix, geometry};
+use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
+use tessera_dict::basis::Rotation;
 use tessera_dict::{BasisSet, Dictionary};
 use tessera_patch::Shape;
 
 /// Float copies of everything the analysis multiplies with.
 #[derive(Debug)]
 pub(crate) struct Analysis {
-    /// Cosine matrices by log2 of the side, and their transposes.
-    cosines: Vec<[Vec<f32>; 2]>,
     /// Scans of every shape, as it is and transposed.
-    scans: Vec<[Vec<u16>; 2]>,
-    /// Rotations by plane kind, group and choice; empty for the cosine basis.
-    rotations: [Vec<Vec<Vec<f32>>>; 2],
+    scans: Vec<[Vec<ScanStep>; 2]>,
+    /// Rotations by plane kind, group and choice.
+    rotations: [Vec<Vec<Matrix>>; 2],
+}
+
+/// Where a frequency lies in the result of the fast transform, and what makes it orthonormal.
+#[derive(Clone, Copy, Debug)]
+struct ScanStep {
+    at: u16,
+    norm: f32,
+}
+
+/// A rotation by atoms and by frequencies; empty for the cosine basis.
+#[derive(Debug)]
+struct Matrix {
+    /// Row-major: an atom after the other.
+    atoms: Vec<f32>,
+    /// Its transpose: what each frequency adds to all coefficients.
+    frequencies: Vec<f32>,
+}
+
+/// The frequencies of a spectrum that are worth a look, and the energy of all others a rotation would mix.
+#[derive(Debug)]
+pub(crate) struct Peaks {
+    peaks: Vec<(usize, f32)>,
+    rest: f32,
+}
+
+/// Frequencies below this (in steps) hardly change the rough price of any basis.
+const PEAK: f32 = 0.3;
+
+impl Peaks {
+    /// The peaks among the first `m` frequencies.
+    pub(crate) fn of(spectrum: &[f32], m: usize) -> Self {
+        let (mut peaks, mut rest) = (Vec::with_capacity(m), 0.0);
+        for (i, &value) in spectrum[..m.min(spectrum.len())].iter().enumerate() {
+            if value.abs() < PEAK {
+                rest += value * value;
+            } else {
+                peaks.push((i, value));
+            }
+        }
+        Self { peaks, rest }
+    }
 }
 
 impl Analysis {
     pub(crate) fn new(dictionary: &Dictionary) -> Self {
-        let cosines = (0..=6)
-            .map(|log| {
-                if log < 2 {
-                    [vec![], vec![]]
-                } else {
-                    cosine_pair(log)
-                }
-            })
-            .collect();
         Self {
-            cosines,
             scans: Shape::all().map(scan_pair).collect(),
             rotations: [rotations(&dictionary.luma), rotations(&dictionary.chroma)],
         }
@@ -42,17 +73,25 @@ impl Analysis {
         transposed: bool,
         patch: Difference<'_>,
         scale: f32,
-    ) -> Vec<f32> {
-        let down = &self.cosines[shape.log_height()][0];
-        let across = &self.cosines[shape.log_width()][1];
+        out: &mut [f32],
+    ) {
         let scan = &self.scans[shape.index()][usize::from(transposed)];
-        match shape.width() {
-            4 => transform::<4, 32>(down, across, patch, scale, scan),
-            8 => transform::<8, 128>(down, across, patch, scale, scan),
-            16 => transform::<16, 512>(down, across, patch, scale, scan),
-            32 => transform::<32, 2048>(down, across, patch, scale, scan),
-            _ => transform::<64, 4096>(down, across, patch, scale, scan),
-        }
+        let go = match (shape.width(), shape.height()) {
+            (4, 4) => transform::<4, 4, 16>,
+            (4, 8) => transform::<4, 8, 32>,
+            (8, 4) => transform::<8, 4, 32>,
+            (8, 8) => transform::<8, 8, 64>,
+            (8, 16) => transform::<8, 16, 128>,
+            (16, 8) => transform::<16, 8, 128>,
+            (16, 16) => transform::<16, 16, 256>,
+            (16, 32) => transform::<16, 32, 512>,
+            (32, 16) => transform::<32, 16, 512>,
+            (32, 32) => transform::<32, 32, 1024>,
+            (32, 64) => transform::<32, 64, 2048>,
+            (64, 32) => transform::<64, 32, 2048>,
+            _ => transform::<64, 64, 4096>,
+        };
+        go(patch, scale, scan, out);
     }
 
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
@@ -69,13 +108,13 @@ impl Analysis {
         let m = basis.order.len();
         let rotation =
             &self.rotations[bases.kind() as usize][bases.group_index(shape, class)][choice];
-        if rotation.is_empty() {
+        if rotation.atoms.is_empty() {
             for (value, &position) in out.iter_mut().zip(&basis.order) {
                 *value = spectrum[position as usize];
             }
         } else {
             vectorised(Project {
-                atoms: rotation,
+                atoms: &rotation.atoms,
                 spectrum: &spectrum[..m],
                 out: &mut out[..m],
             });
@@ -83,44 +122,75 @@ impl Analysis {
         let area = shape.area();
         out[m..area].copy_from_slice(&spectrum[m..area]);
     }
+
+    /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price.
+    pub(crate) fn rotate_roughly(
+        &self,
+        bases: &BasisSet,
+        group: usize,
+        choice: usize,
+        spectrum: &[f32],
+        peaks: &Peaks,
+        out: &mut [f32],
+    ) -> f32 {
+        let rotation = &self.rotations[bases.kind() as usize][group][choice];
+        let order = &bases.groups()[group][choice].order;
+        let m = order.len();
+        out[m..].copy_from_slice(&spectrum[m..]);
+        if rotation.frequencies.is_empty() {
+            for (value, &position) in out.iter_mut().zip(order) {
+                *value = spectrum[position as usize];
+            }
+            return 0.0;
+        }
+        vectorised(Gather {
+            frequencies: &rotation.frequencies,
+            peaks: &peaks.peaks,
+            out: &mut out[..m],
+        });
+        peaks.rest
+    }
 }
 
-fn rotations(bases: &BasisSet) -> Vec<Vec<Vec<f32>>> {
-    let rows = |basis: &tessera_dict::Basis| {
-        basis
-            .rotation
-            .as_ref()
-            .map_or(vec![], |rotation| rotation.to_rows())
+fn rotations(bases: &BasisSet) -> Vec<Vec<Matrix>> {
+    let matrix = |basis: &tessera_dict::Basis| {
+        let m = basis.order.len();
+        let atoms = basis.rotation.as_ref().map_or(vec![], Rotation::to_rows);
+        let frequencies = (0..atoms.len())
+            .map(|at| atoms[at % m * m + at / m])
+            .collect();
+        Matrix { atoms, frequencies }
     };
     bases
         .groups()
         .iter()
-        .map(|group| group.iter().map(rows).collect())
+        .map(|group| group.iter().map(matrix).collect())
         .collect()
 }
 
-fn cosine_pair(log: usize) -> [Vec<f32>; 2] {
-    let side = 1usize << log;
-    let unit = 1.0 / (1u32 << COSINE_BITS) as f32;
-    let matrix: Vec<f32> = cosine_matrix(log)
-        .entries
-        .iter()
-        .map(|&v| v as f32 * unit)
-        .collect();
-    let transpose = (0..side * side)
-        .map(|at| matrix[at % side * side + at / side])
-        .collect();
-    [matrix, transpose]
-}
-
-/// Raster indices in scan order, and those of the transposed patch in the scan order of its transpose.
-fn scan_pair(shape: Shape) -> [Vec<u16>; 2] {
-    let folded = shape.transposed();
-    let (w, folded_width) = (shape.width() as u16, folded.width() as u16);
-    let exchange = |&raster: &u16| raster % folded_width * w + raster / folded_width;
+/// The scan of a shape, and for the transposed patch the scan of the transposed shape.
+fn scan_pair(shape: Shape) -> [Vec<ScanStep>; 2] {
+    let (w, h) = (shape.width(), shape.height());
+    // The fast transform leaves columns in rows.
+    let step = |u: usize, v: usize| {
+        let norm = |frequency: usize, side: usize| {
+            let square = if frequency == 0 { 1.0 } else { 2.0 } / side as f64;
+            square.sqrt()
+        };
+        ScanStep {
+            at: (u * h + v) as u16,
+            norm: (norm(u, w) * norm(v, h)) as f32,
+        }
+    };
+    let upright = |&raster: &u16| step(usize::from(raster) % w, usize::from(raster) / w);
+    let turned = |&raster: &u16| step(usize::from(raster) / h, usize::from(raster) % h);
     [
-        geometry(shape).scan.clone(),
-        geometry(folded).scan.iter().map(exchange).collect(),
+        geometry(shape).scan.iter().map(upright).collect(),
+        geometry(shape.transposed())
+            .scan
+            .iter()
+            .map(turned)
+            .collect(),
     ]
 }
 
@@ -132,82 +202,59 @@ pub(crate) struct Difference<'a> {
     pub(crate) prediction: &'a [i32],
 }
 
-/// Transforms a patch of `W` columns and at most `N` samples.
-fn transform<const W: usize, const N: usize>(
-    down: &[f32],
-    across: &[f32],
+/// Transforms a patch of `W` columns, `H` rows and `N` samples.
+fn transform<const W: usize, const H: usize, const N: usize>(
     patch: Difference<'_>,
     scale: f32,
-    scan: &[u16],
-) -> Vec<f32> {
-    vectorised(Transform::<W, N> {
-        down,
-        across,
+    scan: &[ScanStep],
+    out: &mut [f32],
+) {
+    vectorised(Transform::<W, H, N> {
         patch,
         scale,
         scan,
-    })
+        out,
+    });
 }
 
-struct Transform<'a, const W: usize, const N: usize> {
-    down: &'a [f32],
-    across: &'a [f32],
+struct Transform<'a, const W: usize, const H: usize, const N: usize> {
     patch: Difference<'a>,
     scale: f32,
-    scan: &'a [u16],
+    scan: &'a [ScanStep],
+    out: &'a mut [f32],
 }
 
-impl<const W: usize, const N: usize> NullaryFnOnce for Transform<'_, W, N> {
-    type Output = Vec<f32>;
+impl<const W: usize, const H: usize, const N: usize> NullaryFnOnce for Transform<'_, W, H, N> {
+    type Output = ();
 
     #[inline(always)]
-    fn call(self) -> Vec<f32> {
+    fn call(self) {
         let Self {
-            down,
-            across,
             patch,
             scale,
             scan,
+            out,
         } = self;
-        let h = patch.prediction.len() / W;
-        let mut residual = [0f32; N];
-        let mut half = [0f32; N];
-        let rows = patch
-            .original
-            .chunks(patch.stride)
-            .zip(patch.prediction.chunks_exact(W));
-        for (to, (original, prediction)) in residual.chunks_exact_mut(W).zip(rows) {
+        let mut rows = [[0f32; W]; H];
+        let originals = patch.original.chunks(patch.stride);
+        let predictions = patch.prediction.as_chunks::<W>().0;
+        for (to, (original, prediction)) in rows.iter_mut().zip(originals.zip(predictions)) {
             for ((to, original), prediction) in to.iter_mut().zip(original).zip(prediction) {
                 *to = (original - *prediction as f32) * scale;
             }
         }
-        for (v, row) in half.chunks_exact_mut(W).enumerate().take(h) {
-            let mut sums = [0f32; W];
-            for (factor, row) in down[v * h..(v + 1) * h]
-                .iter()
-                .zip(residual.chunks_exact(W))
-            {
-                axpy(&mut sums, *factor, row);
+        transform_columns::<W, H>(&mut rows);
+        let mut flat = [0f32; N];
+        let columns = flat.as_chunks_mut::<H>().0;
+        for (y, row) in rows.iter().enumerate() {
+            for (column, value) in columns.iter_mut().zip(row) {
+                column[y] = *value;
             }
-            row.copy_from_slice(&sums);
         }
-        let full = &mut residual;
-        for (to, from) in full.chunks_exact_mut(W).zip(half.chunks_exact(W)).take(h) {
-            let mut sums = [0f32; W];
-            for (factor, row) in from.iter().zip(across.chunks_exact(W)) {
-                axpy(&mut sums, *factor, row);
-            }
-            to.copy_from_slice(&sums);
+        transform_columns::<H, W>(columns);
+        for (out, step) in out.iter_mut().zip(scan) {
+            *out = flat[step.at as usize] * step.norm;
         }
-        scan.iter().map(|&raster| full[raster as usize]).collect()
-    }
-}
-
-#[inline(always)]
-fn axpy<const W: usize>(sums: &mut [f32; W], factor: f32, row: &[f32]) {
-    let row: &[f32; W] = row.try_into().expect("rows have W columns");
-    for (sum, value) in sums.iter_mut().zip(row) {
-        *sum += factor * value;
     }
 }
 
@@ -226,6 +273,29 @@ impl NullaryFnOnce for Project<'_> {
         let atoms = self.atoms.chunks_exact(self.spectrum.len());
         for (value, atom) in self.out.iter_mut().zip(atoms) {
             *value = dot(atom, self.spectrum);
+        }
+    }
+}
+
+/// Coefficients from a few frequencies.
+struct Gather<'a> {
+    frequencies: &'a [f32],
+    peaks: &'a [(usize, f32)],
+    out: &'a mut [f32],
+}
+
+impl NullaryFnOnce for Gather<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let m = self.out.len();
+        self.out.fill(0.0);
+        for &(at, value) in self.peaks {
+            let row = &self.frequencies[at * m..(at + 1) * m];
+            for (out, factor) in self.out.iter_mut().zip(row) {
+                *out += value * factor;
+            }
         }
     }
 }

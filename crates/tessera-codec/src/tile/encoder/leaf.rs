@@ -1,9 +1,9 @@
 //! The best way to code one leaf: prediction mode, basis and levels.
 
 use super::Encoder;
-use super::analysis::Difference;
+use super::analysis::{Difference, Peaks};
 use super::quantise::{Prices, metered};
-use crate::simd::vectorised;
+use super::rough::luma_site;
 use crate::tile::canvas::{CellInfo, level_activity};
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
@@ -11,13 +11,12 @@ use crate::tile::patch_context;
 use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
-use crate::tile::syntax::{self, Block, CHROMA_MODES, ModeContexts};
-use pulp::NullaryFnOnce;
+use crate::tile::syntax::{self, Block, ModeContexts};
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
 /// The true cost is rarely below this share of its estimate.
-const OPTIMISM: f32 = 0.75;
+pub(super) const OPTIMISM: f32 = 0.85;
 
 /// A coded leaf that is not yet on the canvas.
 #[derive(Debug)]
@@ -41,49 +40,46 @@ pub(super) struct ModeTrial {
     pub(super) prediction: Vec<i32>,
     pub(super) spectrum: Vec<f32>,
     /// The reference it comes from, and the border its coefficients are seen with then.
-    pub(super) reference: Option<(ReferenceUse, Border)>,
+    pub(super) reference: Option<Box<(ReferenceUse, Border)>>,
 }
 
 impl ModeTrial {
     /// The border whose gradient is a context of the coefficients.
-    fn border<'t>(&'t self, decoded: &'t Border) -> &'t Border {
-        self.reference
-            .as_ref()
-            .map_or(decoded, |(_, border)| border)
+    pub(super) fn border<'t>(&'t self, decoded: &'t Border) -> &'t Border {
+        self.reference.as_ref().map_or(decoded, |used| &used.1)
     }
 
-    fn reference_use(&self) -> Option<ReferenceUse> {
-        self.reference.as_ref().map(|(used, _)| *used)
+    pub(super) fn reference_use(&self) -> Option<ReferenceUse> {
+        self.reference.as_ref().map(|used| used.0)
     }
+
+    /// Distortion if nothing is added to the prediction.
+    fn energy(&self) -> f32 {
+        self.spectrum.iter().map(|c| c * c).sum()
+    }
+}
+
+/// A patch whose prediction is known, as its coefficients are seen.
+#[derive(Clone, Copy)]
+pub(super) struct PatchPlace<'a> {
+    pub(super) site: &'a Site,
+    pub(super) border: &'a Border,
+    pub(super) fold: Fold,
+    /// Whether the other chroma component carries coefficients.
+    pub(super) sister: bool,
 }
 
 /// The best coefficients of one patch.
-struct PatchTrial {
-    cost: f32,
-    coefficients: Coefficients,
+pub(super) struct PatchTrial {
+    pub(super) cost: f32,
+    pub(super) coefficients: Coefficients,
 }
 
-struct Estimate<'a> {
-    coefficients: &'a [f32],
-    lambda: f32,
-}
-
-impl NullaryFnOnce for Estimate<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn call(self) -> f32 {
-        let (floor, slope) = (0.08 + 6.3 * self.lambda, 2.0 * self.lambda);
-        let mut lanes = [0f32; 8];
-        for chunk in self.coefficients.chunks_exact(8) {
-            for (lane, c) in lanes.iter_mut().zip(chunk) {
-                // log2 of a float, linear between powers of two, from its bits.
-                let log = c.abs().max(1.0).to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
-                *lane += (c * c).min(floor + slope * log);
-            }
-        }
-        lanes.iter().sum()
-    }
+/// A mode and a basis worth coding in full.
+struct LumaOption {
+    price: f32,
+    mode: usize,
+    choice: usize,
 }
 
 impl Encoder<'_> {
@@ -103,77 +99,65 @@ impl Encoder<'_> {
     }
 
     fn try_luma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
-        let site = Site {
-            kind: PlaneKind::Luma,
-            component: 0,
-            x,
-            y,
-            shape,
-        };
+        let site = luma_site(x, y, shape);
         let predictor = Predictor::new(self.state.luma.border(0, x, y, shape), shape);
         let mut modes = self.rank_luma_modes(&site, &predictor);
         self.add_references(&site, &predictor.raw, &mut modes);
-        let mut best: Option<(f32, &ModeTrial, Coefficients)> = None;
-        let limit = modes[0].estimate * 1.6 + self.lambda * 10.0;
-        let mut options: Vec<(f32, usize, usize, Vec<f32>)> = Vec::new();
-        for (index, trial) in modes.iter().enumerate() {
-            if trial.estimate > limit {
-                continue;
-            }
-            let fold = Fold::new(PlaneKind::Luma, trial.mode, shape);
-            let folded = fold.apply(shape);
-            let group = self.state.dictionary.luma.group(folded, fold.class);
-            for choice in 0..group.len() {
-                let mut values = vec![0.0; shape.area()];
-                self.analysis.rotate(
-                    &self.state.dictionary.luma,
-                    folded,
-                    fold.class,
-                    choice,
-                    &trial.spectrum,
-                    &mut values,
-                );
-                let estimate = self.estimate(&values) + self.lambda * trial.bits;
-                options.push((estimate, index, choice, values));
-            }
-        }
-        options.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if options[0].0 * OPTIMISM > bound {
+        let options = self.rank_luma_options(&site, &modes);
+        if options[0].price * OPTIMISM > bound {
+            self.recycle(modes);
             return None;
         }
-        let limit = options[0].0 * 1.15 + self.lambda * 5.0;
-        options.retain(|option| option.0 <= limit);
-        options.truncate(self.effort.options);
-        let mut tried_empty = vec![false; modes.len()];
-        for (_, index, choice, values) in &options {
-            let trial = &modes[*index];
-            let fold = Fold::new(PlaneKind::Luma, trial.mode, shape);
-            let with_empty = !std::mem::replace(&mut tried_empty[*index], true);
-            let border = trial.border(&predictor.raw);
-            let found = self.try_patch(&site, border, fold, false, *choice, values, with_empty);
-            for patch in found {
-                let cost = patch.cost + self.lambda * trial.bits;
-                if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                    best = Some((cost, trial, patch.coefficients));
-                }
+        let mut best: Option<(PatchTrial, usize)> = None;
+        for option in &options {
+            let trial = &modes[option.mode];
+            let place = PatchPlace {
+                site: &site,
+                border: trial.border(&predictor.raw),
+                fold: Fold::new(PlaneKind::Luma, trial.mode, shape),
+                sister: false,
+            };
+            let mut patch = self.best_patch(&place, trial, &[option.choice]);
+            patch.cost += self.lambda * trial.bits;
+            if best
+                .as_ref()
+                .is_none_or(|(least, _)| patch.cost < least.cost)
+            {
+                best = Some((patch, option.mode));
             }
         }
-        let (cost, trial, coefficients) = best.expect("the best mode was tried empty");
-        let mut leaf = Leaf {
+        let (patch, mode) = best.expect("there is at least one option");
+        let trial = modes.swap_remove(mode);
+        let leaf = Leaf {
             mode: trial.mode,
             reference: trial.reference_use(),
-            ..Leaf::default()
+            patches: [patch.coefficients, Coefficients::default()],
         };
-        leaf.patches[0] = coefficients;
-        Some(self.finish(
-            PlaneKind::Luma,
-            x,
-            y,
-            shape,
-            leaf,
-            vec![trial.prediction.clone()],
-            cost,
-        ))
+        self.recycle(modes);
+        self.buffers.floats.give(trial.spectrum);
+        Some(self.finish(&site, leaf, vec![trial.prediction], patch.cost))
+    }
+
+    /// The pairs of mode and basis that are coded in full, most promising first.
+    fn rank_luma_options(&self, site: &Site, modes: &[ModeTrial]) -> Vec<LumaOption> {
+        let limit = modes[0].estimate * 1.6 + self.lambda * 10.0;
+        let mut options: Vec<LumaOption> = Vec::with_capacity(4 * modes.len());
+        for (mode, trial) in modes.iter().enumerate() {
+            if trial.estimate <= limit {
+                let fold = Fold::new(PlaneKind::Luma, trial.mode, site.shape);
+                let prices = self.price_bases(site, fold, &trial.spectrum);
+                options.extend(prices.into_iter().map(|(price, choice)| LumaOption {
+                    price: price + self.lambda * trial.bits,
+                    mode,
+                    choice,
+                }));
+            }
+        }
+        options.sort_by(|a, b| a.price.total_cmp(&b.price));
+        let limit = options[0].price * 1.15 + self.lambda * 5.0;
+        options.retain(|option| option.price <= limit);
+        options.truncate(self.effort.options);
+        options
     }
 
     /// Mode bits, predictions and spectra of the most promising modes, best first.
@@ -181,7 +165,7 @@ impl Encoder<'_> {
         let contexts = ModeContexts::new(&self.state.luma, site.x, site.y, site.shape);
         let bits = contexts.costs(self.models());
         let trial = |mode: usize| {
-            let mut prediction = vec![0; site.shape.area()];
+            let mut prediction = self.buffers.samples.take(site.shape.area());
             predictor.predict(mode, &mut prediction);
             self.mode_trial(site, mode, bits[mode], prediction)
         };
@@ -192,24 +176,20 @@ impl Encoder<'_> {
             }
         }
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
-        for (distance, best) in [(2, 1), (1, 2)] {
-            let near: Vec<usize> = trials
-                .iter()
-                .map(|trial| trial.mode)
-                .filter(|&mode| mode >= 2)
-                .take(best)
-                .collect();
-            for mode in near
-                .into_iter()
-                .flat_map(|mode| [mode - distance, mode + distance])
-            {
+        if let Some(nearest) = trials
+            .iter()
+            .map(|trial| trial.mode)
+            .find(|&mode| mode >= 2)
+        {
+            for mode in [nearest - 1, nearest + 1] {
                 if (2..MODES).contains(&mode) && trials.iter().all(|trial| trial.mode != mode) {
                     trials.push(trial(mode));
                 }
             }
             trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         }
-        trials.truncate(self.effort.modes);
+        let kept = self.effort.modes.min(trials.len());
+        self.recycle(trials.drain(kept..));
         trials
     }
 
@@ -253,7 +233,7 @@ impl Encoder<'_> {
     ) -> ModeTrial {
         let fold = Fold::new(site.kind, mode, site.shape);
         let spectrum = self.spectrum(site, fold, &prediction);
-        let estimate = self.estimate(&spectrum) + self.lambda * bits;
+        let estimate = self.estimate(site, fold, 0, &spectrum) + self.lambda * bits;
         ModeTrial {
             mode,
             bits,
@@ -261,6 +241,14 @@ impl Encoder<'_> {
             prediction,
             spectrum,
             reference: None,
+        }
+    }
+
+    /// Takes the buffers of trials back.
+    pub(super) fn recycle(&self, trials: impl IntoIterator<Item = ModeTrial>) {
+        for trial in trials {
+            self.buffers.samples.give(trial.prediction);
+            self.buffers.floats.give(trial.spectrum);
         }
     }
 
@@ -273,187 +261,126 @@ impl Encoder<'_> {
             prediction,
         };
         let scale = 1.0 / self.state.step(site.kind).value();
+        let mut spectrum = self.buffers.floats.take(site.shape.area());
         self.analysis
-            .spectrum(site.shape, fold.transposed, patch, scale)
+            .spectrum(site.shape, fold.transposed, patch, scale, &mut spectrum);
+        spectrum
     }
 
-    /// Rough cost of coding coefficients: what is small is dropped, what is large pays a logarithm.
-    pub(crate) fn estimate(&self, coefficients: &[f32]) -> f32 {
-        vectorised(Estimate {
-            coefficients,
-            lambda: self.lambda,
-        })
-    }
-
-    /// Codes one patch with one basis; and, if asked, with nothing at all.
-    #[allow(clippy::too_many_arguments)]
-    fn try_patch(
+    /// Rough cost of the coefficients of a basis.
+    pub(super) fn estimate(
         &self,
         site: &Site,
-        border: &Border,
         fold: Fold,
-        sister: bool,
         choice: usize,
-        values: &[f32],
-        with_empty: bool,
-    ) -> Vec<PatchTrial> {
-        let context = self
-            .state
-            .patch_context(site, fold, border, sister, choice as u32);
-        let neighbours = self.state.coded_neighbours(site);
+        coefficients: &[f32],
+    ) -> f32 {
+        let bases = self.state.bases(site.kind);
+        let group = bases.group_index(fold.apply(site.shape), fold.class);
+        self.rough_prices
+            .estimate(site.kind, group, choice, coefficients)
+    }
+
+    /// Rough cost of a residual in every basis it may be coded with.
+    pub(super) fn price_bases(
+        &self,
+        site: &Site,
+        fold: Fold,
+        spectrum: &[f32],
+    ) -> Vec<(f32, usize)> {
+        let bases = self.state.bases(site.kind);
+        let group = bases.group_index(fold.apply(site.shape), fold.class);
+        let peaks = Peaks::of(spectrum, site.shape.rotated());
+        let mut values = self.buffers.floats.take(spectrum.len());
+        let mut price = |choice: usize| {
+            let rest =
+                self.analysis
+                    .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
+            let price = self
+                .rough_prices
+                .estimate(site.kind, group, choice, &values);
+            (price + rest, choice)
+        };
+        let prices = (0..bases.groups()[group].len()).map(&mut price).collect();
+        self.buffers.floats.give(values);
+        prices
+    }
+
+    /// The cheapest of coding nothing and of coding the residual with one of `choices`, without the mode's bits.
+    pub(super) fn best_patch(
+        &self,
+        place: &PatchPlace<'_>,
+        trial: &ModeTrial,
+        choices: &[usize],
+    ) -> PatchTrial {
+        let context =
+            self.state
+                .patch_context(place.site, place.fold, place.border, place.sister, 0);
+        let neighbours = self.state.coded_neighbours(place.site);
         let contexts = patch_context::coded(&context, neighbours[0], neighbours[1]);
-        let [empty, coded] = costs(self.models(), site.kind, Element::Coded, &contexts);
-        let mut found = Vec::with_capacity(2);
-        if with_empty {
-            let energy: f32 = values.iter().map(|c| c * c).sum();
-            found.push(PatchTrial {
-                cost: energy + self.lambda * empty,
-                coefficients: Coefficients::default(),
-            });
+        let [empty, coded] = costs(self.models(), place.site.kind, Element::Coded, &contexts);
+        let mut best = PatchTrial {
+            cost: trial.energy() + self.lambda * empty,
+            coefficients: Coefficients::default(),
+        };
+        for &choice in choices {
+            if let Some(mut found) = self.coded_patch(place, choice, &trial.spectrum) {
+                found.cost += self.lambda * coded;
+                if found.cost < best.cost {
+                    best = found;
+                }
+            }
         }
-        let shape = fold.apply(site.shape);
+        best
+    }
+
+    /// Codes a residual with one basis; nothing if no level survives.
+    fn coded_patch(
+        &self,
+        place: &PatchPlace<'_>,
+        choice: usize,
+        spectrum: &[f32],
+    ) -> Option<PatchTrial> {
+        let PatchPlace { site, fold, .. } = *place;
+        let (shape, bases) = (fold.apply(site.shape), self.state.bases(site.kind));
+        let context =
+            self.state
+                .patch_context(site, fold, place.border, place.sister, choice as u32);
+        let mut values = self.buffers.floats.take(spectrum.len());
+        self.analysis
+            .rotate(bases, shape, fold.class, choice, spectrum, &mut values);
         let prices = Prices {
             models: self.models(),
             lambda: self.lambda,
             points: &self.state.dictionary.shrinkage[site.kind as usize],
         };
-        if let Some((levels, cost)) = prices.quantise(&context, values, shape.coded()) {
-            let count = self.state.bases(site.kind).group(shape, fold.class).len();
-            let basis = metered(self.models(), |meter| {
-                syntax::code_basis(meter, &context, count, choice as u32);
-            });
-            found.push(PatchTrial {
-                cost: cost + self.lambda * (coded + basis),
-                coefficients: Coefficients {
-                    choice: choice as u32,
-                    levels,
-                },
-            });
-        }
-        found
-    }
-
-    fn try_chroma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
-        let kind = PlaneKind::Chroma;
-        let canvas = self.state.canvas(kind);
-        let luma_mode = self.state.luma_mode(x, y, shape);
-        let sites = [0, 1].map(|component| Site {
-            kind,
-            component,
-            x,
-            y,
-            shape,
+        let found = prices.quantise(&context, &values, shape.coded());
+        self.buffers.floats.give(values);
+        let (levels, cost) = found?;
+        let count = bases.group(shape, fold.class).len();
+        let basis = metered(self.models(), |meter| {
+            syntax::code_basis(meter, &context, count, choice as u32);
         });
-        let predictors =
-            [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
-        let mut modes: Vec<[ModeTrial; 2]> = (0..CHROMA_MODES)
-            .map(|mode| {
-                let bits = metered(self.models(), |meter| {
-                    syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
-                });
-                [0, 1].map(|component| {
-                    let mut prediction = vec![0; shape.area()];
-                    self.state.predict(
-                        &sites[component],
-                        &predictors[component],
-                        mode,
-                        luma_mode,
-                        &mut prediction,
-                    );
-                    self.mode_trial(&sites[component], mode, bits / 2.0, prediction)
-                })
-            })
-            .collect();
-        self.add_chroma_references(&sites, &predictors, &mut modes);
-        modes.sort_by(|a, b| {
-            (a[0].estimate + a[1].estimate).total_cmp(&(b[0].estimate + b[1].estimate))
-        });
-        if (modes[0][0].estimate + modes[0][1].estimate) * OPTIMISM > bound {
-            return None;
-        }
-        modes.truncate(self.effort.chroma_modes);
-        let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
-        for (index, trials) in modes.iter().enumerate() {
-            let mut cost = self.lambda * 2.0 * trials[0].bits;
-            let mut patches = <[Coefficients; 2]>::default();
-            for component in 0..2 {
-                let sister = patches[0].coded();
-                let patch = self.best_chroma_patch(
-                    &sites[component],
-                    trials[component].border(&predictors[component].raw),
-                    sister,
-                    &trials[component],
-                );
-                cost += patch.cost;
-                patches[component] = patch.coefficients;
-            }
-            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                best = Some((cost, index, patches));
-            }
-        }
-        let (cost, index, patches) = best.expect("there is at least one chroma mode");
-        let leaf = Leaf {
-            mode: modes[index][0].mode,
-            reference: modes[index][0].reference_use(),
-            patches,
-        };
-        let predictions = modes
-            .swap_remove(index)
-            .map(|trial| trial.prediction)
-            .into();
-        Some(self.finish(kind, x, y, shape, leaf, predictions, cost))
+        Some(PatchTrial {
+            cost: cost + self.lambda * basis,
+            coefficients: Coefficients {
+                choice: choice as u32,
+                levels,
+            },
+        })
     }
 
-    fn best_chroma_patch(
+    /// Reconstructs a chosen leaf on top of its predictions.
+    pub(super) fn finish(
         &self,
-        site: &Site,
-        border: &Border,
-        sister: bool,
-        trial: &ModeTrial,
-    ) -> PatchTrial {
-        let fold = Fold::new(site.kind, trial.mode, site.shape);
-        let shape = fold.apply(site.shape);
-        let bases = &self.state.dictionary.chroma;
-        let mut options: Vec<(f32, usize, Vec<f32>)> = (0..bases.group(shape, fold.class).len())
-            .map(|choice| {
-                let mut values = vec![0.0; shape.area()];
-                self.analysis.rotate(
-                    bases,
-                    shape,
-                    fold.class,
-                    choice,
-                    &trial.spectrum,
-                    &mut values,
-                );
-                (self.estimate(&values), choice, values)
-            })
-            .collect();
-        options.sort_by(|a, b| a.0.total_cmp(&b.0));
-        options.truncate(2);
-        let sister = sister && site.component == 1;
-        let found = options
-            .iter()
-            .enumerate()
-            .flat_map(|(i, (_, choice, values))| {
-                self.try_patch(site, border, fold, sister, *choice, values, i == 0)
-            });
-        found
-            .min_by(|a, b| a.cost.total_cmp(&b.cost))
-            .expect("the empty patch was tried")
-    }
-
-    /// Reconstructs a chosen leaf.
-    #[allow(clippy::too_many_arguments)]
-    fn finish(
-        &self,
-        kind: PlaneKind,
-        x: usize,
-        y: usize,
-        shape: Shape,
+        place: &Site,
         leaf: Leaf,
         mut samples: Vec<Vec<i32>>,
         cost: f32,
     ) -> Trial {
+        let Site {
+            kind, x, y, shape, ..
+        } = *place;
         let mut info = CellInfo {
             decoded: true,
             mode: leaf.mode as u8,
@@ -467,11 +394,8 @@ impl Encoder<'_> {
             let patch = &leaf.patches[component];
             if patch.coded() {
                 let site = Site {
-                    kind,
                     component,
-                    x,
-                    y,
-                    shape,
+                    ..*place
                 };
                 info.coded[component] = true;
                 info.activity[component] = level_activity(&patch.levels, shape.area());

@@ -1,8 +1,12 @@
 //! Writes a tile: searches partition, modes, bases and levels by one Lagrangian for the whole picture.
 
 mod analysis;
+mod buffers;
+mod chroma;
+mod cosine;
 mod leaf;
 mod matching;
+mod prices;
 mod quantise;
 mod reference;
 pub mod reference_costs;
@@ -19,7 +23,9 @@ use super::state::{Site, TileState};
 use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
+use buffers::Buffers;
 use matching::Matches;
+use prices::RoughPrices;
 use rough::RoughMap;
 use search::Tree;
 use tessera_dict::Dictionary;
@@ -33,11 +39,14 @@ pub struct Effort {
     pub modes: usize,
     /// Pairs of mode and basis that are coded in full.
     pub options: usize,
+    /// Chroma modes whose predictions are made.
+    pub chroma_candidates: usize,
     /// Chroma modes that are coded in full.
     pub chroma_modes: usize,
-    /// Relative rough costs of a whole block over its division below which it is not divided, and above
-    /// which it is not tried whole.
-    pub prune: [f32; 2],
+    /// Bases of a chroma mode that are coded in full.
+    pub chroma_options: usize,
+    /// How much more than the best way a block may roughly cost whole, quartered and halved to be tried so.
+    pub patience: [f32; 3],
     /// Halves are tried unless quarters beat the whole block by this factor.
     pub halves_margin: f32,
     /// Price of a bit in squared steps.
@@ -47,21 +56,25 @@ pub struct Effort {
 impl Effort {
     /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
     pub fn level(level: u8) -> Self {
-        let (modes, options, chroma_modes, halves_margin, prune) = match level {
-            0 | 1 => (1, 1, 1, 1.0, [0.95, 1.2]),
-            2 => (1, 2, 1, 1.05, [0.9, 1.5]),
-            3 | 4 => (2, 2, 1, 1.1, [0.85, 2.0]),
-            5 => (3, 4, 2, 1.15, [0.75, 2.5]),
-            6 => (4, 6, 2, 1.2, [0.7, 3.0]),
-            7 => (5, 8, 3, 1.3, [0.6, 4.0]),
-            8 => (6, 12, 4, 1.5, [0.5, 10.0]),
-            _ => (8, 20, 6, 2.0, [0.3, 100.0]),
+        let (modes, options, chroma, halves_margin, patience) = match level {
+            0 | 1 => (1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0]),
+            2 => (1, 1, [3, 1, 1], 1.02, [1.1, 1.1, 1.05]),
+            3 => (2, 1, [3, 1, 1], 1.05, [1.2, 1.15, 1.1]),
+            4 => (2, 2, [3, 1, 1], 1.06, [1.3, 1.2, 1.1]),
+            5 => (3, 2, [3, 1, 1], 1.08, [1.5, 1.25, 1.2]),
+            6 => (3, 4, [4, 1, 2], 1.15, [2.5, 1.33, 1.35]),
+            7 => (5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
+            8 => (6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
+            _ => (8, 20, [6, 6, 4], 2.0, [100.0, 4.0, 10.0]),
         };
+        let [chroma_candidates, chroma_modes, chroma_options] = chroma;
         Self {
             modes,
             options,
+            chroma_candidates,
             chroma_modes,
-            prune,
+            chroma_options,
+            patience,
             halves_margin,
             lambda: 0.08,
         }
@@ -107,6 +120,8 @@ struct Encoder<'a> {
     matches: Matches,
     stride: usize,
     analysis: Analysis,
+    rough_prices: RoughPrices,
+    buffers: Buffers,
     effort: Effort,
     lambda: f32,
 }
@@ -119,6 +134,7 @@ impl<'a> Encoder<'a> {
         effort: Effort,
     ) -> Self {
         let state = TileState::new(config, dictionary);
+        let models = ModelPair::new(dictionary, config.layout);
         let (stride, rows) = (state.luma.width, state.luma.height);
         let originals: Vec<Vec<f32>> = planes
             .iter()
@@ -132,10 +148,12 @@ impl<'a> Encoder<'a> {
             originals,
             stride,
             analysis: Analysis::new(dictionary),
+            rough_prices: RoughPrices::new(dictionary, &models, effort.lambda),
+            buffers: Buffers::default(),
             lambda: effort.lambda,
             effort,
             writer: Writer {
-                models: ModelPair::new(dictionary, config.layout),
+                models,
                 range: RangeEncoder::new(),
             },
             state,

@@ -3,6 +3,7 @@
 use super::Encoder;
 use super::leaf::ModeTrial;
 use super::quantise::metered;
+use super::rough::luma_site;
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{Border, PLANAR, Predictor};
 use crate::tile::reference::{
@@ -172,7 +173,7 @@ impl Encoder<'_> {
             PlaneKind::Chroma => CHROMA_FROM_REFERENCE,
         };
         ModeTrial {
-            reference: Some((used, prediction.border)),
+            reference: Some(Box::new((used, prediction.border))),
             ..self.mode_trial(site, mode, bits, prediction.samples)
         }
     }
@@ -267,15 +268,5 @@ impl Encoder<'_> {
                 self.reference_trial(references, &sites[i], &predictors[i].raw, used, bits)
             })
         }));
-    }
-}
-
-pub(super) fn luma_site(x: usize, y: usize, shape: Shape) -> Site {
-    Site {
-        kind: PlaneKind::Luma,
-        component: 0,
-        x,
-        y,
-        shape,
     }
 }

@@ -1,7 +1,7 @@
 //! What reference pictures would save, block by block, for those who choose them.
 
 use super::matching::Matches;
-use super::reference::luma_site;
+use super::rough::luma_site;
 use super::{Effort, Encoder};
 use crate::tile::TileConfig;
 use crate::tile::syntax::Block;

@@ -6,9 +6,9 @@
 
 use super::Encoder;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{Border, MODES, Predictor};
+use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
 use crate::tile::state::{Fold, Site};
-use crate::tile::syntax::Block;
+use crate::tile::syntax::{Block, Split};
 use tessera_patch::Shape;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
@@ -17,11 +17,22 @@ const BLOCK_BITS: f32 = 5.0;
 /// Every how many directions one is looked at.
 const DIRECTION_STEP: usize = 4;
 
-/// Rough cost of a block and its best directions.
+/// Rough costs of a block and its best directions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Look {
+    /// Cost as a whole.
     pub(crate) cost: f32,
+    /// Cost as upper and lower half, and as left and right half.
+    halves: [f32; 2],
     pub(crate) directions: [u8; 2],
+}
+
+/// Rough costs of a block whole, quartered and halved both ways, relative to the least of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RelativeCosts {
+    pub(crate) whole: f32,
+    pub(crate) quarters: f32,
+    pub(crate) halves: [f32; 2],
 }
 
 /// The looks at all square luma blocks of one superblock.
@@ -55,29 +66,31 @@ impl RoughMap {
         self.levels[level][at]
     }
 
-    /// Cost of the block as a whole over that of its best division; the smallest blocks have none.
-    pub(crate) fn ratio(&self, block: Block) -> f32 {
-        if block.size == MIN_SIDE {
-            return 0.0;
+    /// How the ways of coding a block compare; the smallest blocks have but one.
+    pub(crate) fn compare(&self, block: Block) -> RelativeCosts {
+        let look = self.look(block);
+        let quarters = self.divided(block);
+        let least = self.best(block).max(f32::MIN_POSITIVE);
+        RelativeCosts {
+            whole: look.cost / least,
+            quarters: quarters / least,
+            halves: look.halves.map(|cost| cost / least),
         }
-        self.look(block).cost / self.divided(block)
     }
 
     fn divided(&self, block: Block) -> f32 {
-        block
-            .quarters()
-            .into_iter()
-            .map(|quarter| self.best(quarter))
-            .sum()
+        if block.size == MIN_SIDE {
+            return f32::INFINITY;
+        }
+        let quarters = block.quarters().into_iter();
+        quarters.map(|quarter| self.best(quarter)).sum()
     }
 
-    fn best(&self, block: Block) -> f32 {
-        let whole = self.look(block).cost;
-        if block.size == MIN_SIDE {
-            whole
-        } else {
-            whole.min(self.divided(block))
-        }
+    /// Cost of the block coded in the best way; nothing if it lies outside.
+    pub(crate) fn best(&self, block: Block) -> f32 {
+        let look = self.look(block);
+        let undivided = look.halves.into_iter().fold(look.cost, f32::min);
+        undivided.min(self.divided(block))
     }
 }
 
@@ -103,40 +116,75 @@ impl Encoder<'_> {
 
     pub(super) fn look(&self, block: Block) -> Look {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
-        let site = Site {
-            kind: PlaneKind::Luma,
-            component: 0,
-            x: block.x,
-            y: block.y,
-            shape,
-        };
-        let predictor = Predictor::new(self.original_border(block), shape);
-        let mut prediction = vec![0; shape.area()];
-        let mut best = f32::INFINITY;
+        let site = luma_site(block.x, block.y, shape);
+        let predictor = Predictor::new(self.original_border(&site), shape);
         let mut directions = [(f32::INFINITY, 0); 2];
-        for mode in [0, 1].into_iter().chain((2..MODES).step_by(DIRECTION_STEP)) {
-            predictor.predict(mode, &mut prediction);
-            let fold = Fold::new(PlaneKind::Luma, mode, shape);
-            let cost = self.estimate(&self.spectrum(&site, fold, &prediction));
+        let mut best = f32::INFINITY;
+        let mut consider = |mode: usize| {
+            let cost = self.rough_cost(&site, &predictor, mode);
             best = best.min(cost);
             if mode >= 2 && cost < directions[1].0 {
-                directions[1] = (cost, mode as u8);
+                directions[1] = (cost, mode);
                 directions.sort_by(|a, b| a.0.total_cmp(&b.0));
             }
-        }
-        let best = best.min(self.look_at_references(&site));
+            directions[0].1
+        };
+        consider(PLANAR);
+        consider(MEAN);
+        let coarse = (2..MODES).step_by(DIRECTION_STEP);
+        let around = coarse
+            .map(&mut consider)
+            .last()
+            .expect("there are directions");
+        let near = [around.wrapping_sub(2), around + 2].into_iter();
+        near.filter(|mode| (2..MODES).contains(mode))
+            .for_each(|mode| {
+                consider(mode);
+            });
+        let modes = [PLANAR, directions[0].1, directions[1].1];
+        let halves =
+            [Split::Rows, Split::Columns].map(|split| self.look_at_halves(block, split, modes));
+        let cost = best.min(self.look_at_references(&site));
         Look {
-            cost: best + self.lambda * BLOCK_BITS,
-            directions: directions.map(|(_, mode)| mode),
+            cost: cost + self.lambda * BLOCK_BITS,
+            halves,
+            directions: directions.map(|(_, mode)| mode as u8),
         }
     }
 
+    /// Rough cost of both halves of a block, each predicted by one of a few modes.
+    fn look_at_halves(&self, block: Block, split: Split, modes: [usize; 3]) -> f32 {
+        if block.size == MIN_SIDE {
+            return f32::INFINITY;
+        }
+        let half = |(x, y, shape): (usize, usize, Shape)| {
+            let site = luma_site(x, y, shape);
+            let predictor = Predictor::new(self.original_border(&site), shape);
+            let costs = modes
+                .into_iter()
+                .map(|mode| self.rough_cost(&site, &predictor, mode));
+            costs.fold(f32::INFINITY, f32::min) + self.lambda * BLOCK_BITS
+        };
+        block.halves(split).into_iter().map(half).sum()
+    }
+
+    fn rough_cost(&self, site: &Site, predictor: &Predictor, mode: usize) -> f32 {
+        let mut prediction = self.buffers.samples.take(site.shape.area());
+        predictor.predict(mode, &mut prediction);
+        let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
+        let spectrum = self.spectrum(site, fold, &prediction);
+        let cost = self.estimate(site, fold, 0, &spectrum);
+        self.buffers.samples.give(prediction);
+        self.buffers.floats.give(spectrum);
+        cost
+    }
+
     /// Border of original samples.
-    fn original_border(&self, block: Block) -> Border {
+    fn original_border(&self, site: &Site) -> Border {
         let plane = &self.source;
-        let Block { x, y, size } = block;
+        let Site { x, y, shape, .. } = *site;
         let at = |x: usize, y: usize| y * self.stride + x;
-        let length = 2 * size;
+        let length = shape.width() + shape.height();
         let lefts = if x == 0 {
             0
         } else {
@@ -155,5 +203,16 @@ impl Encoder<'_> {
         };
         let corner = (x > 0 && y > 0).then(|| plane[at(x - 1, y - 1)]);
         Border::new(length, left, corner, top)
+    }
+}
+
+/// The site of a luma patch.
+pub(super) fn luma_site(x: usize, y: usize, shape: Shape) -> Site {
+    Site {
+        kind: PlaneKind::Luma,
+        component: 0,
+        x,
+        y,
+        shape,
     }
 }

@@ -21,7 +21,9 @@ pub(crate) enum Tree {
 /// Which ways of coding a block are tried.
 struct Advice {
     whole: bool,
-    divide: bool,
+    quarters: bool,
+    /// By rows, by columns.
+    halves: [bool; 2],
 }
 
 fn cost_of(best: &Option<(f32, Tree)>) -> f32 {
@@ -66,25 +68,26 @@ impl Encoder<'_> {
                 });
         }
         let whole_cost = cost_of(&best);
-        if advice.divide && whole_cost > self.lambda * CHEAP_BITS {
-            self.erase(kind, block);
-            let bits = self.lambda * split_bits[1];
-            let quarters_bound = bound.min(whole_cost * self.effort.halves_margin) - bits;
-            if let Some((cost, quarters)) = self.search_quarters(kind, block, quarters_bound)
-                && cost + bits < whole_cost
-            {
-                best = Some((cost + bits, quarters));
+        if !self.is_settled(kind, &best) && whole_cost > self.lambda * CHEAP_BITS {
+            if advice.quarters {
+                self.erase(kind, block);
+                let bits = self.lambda * split_bits[1];
+                let quarters_bound = bound.min(whole_cost * self.effort.halves_margin) - bits;
+                if let Some((cost, quarters)) = self.search_quarters(kind, block, quarters_bound)
+                    && cost + bits < whole_cost
+                {
+                    best = Some((cost + bits, quarters));
+                }
             }
-            // Halves pay where neither the whole nor the quarters are far ahead.
-            if cost_of(&best) * self.effort.halves_margin > whole_cost {
-                for (split, bits) in [
-                    (Split::Rows, split_bits[2]),
-                    (Split::Columns, split_bits[3]),
-                ] {
+            for (i, split) in [Split::Rows, Split::Columns].into_iter().enumerate() {
+                // Halves pay where neither the whole nor the quarters are far ahead.
+                let open =
+                    cost_of(&best) * self.effort.halves_margin > whole_cost || best.is_none();
+                if advice.halves[i] && open {
                     self.erase(kind, block);
+                    let bits = self.lambda * split_bits[2 + i];
                     let halves_bound = bound.min(cost_of(&best));
-                    if let Some(halves) =
-                        self.search_halves(kind, block, split, self.lambda * bits, halves_bound)
+                    if let Some(halves) = self.search_halves(kind, block, split, bits, halves_bound)
                     {
                         best = Some(halves);
                     }
@@ -97,20 +100,30 @@ impl Encoder<'_> {
         Some((cost, tree))
     }
 
+    /// Whether a whole block needs no comparison with its parts: chroma that its prediction already explains.
+    fn is_settled(&self, kind: PlaneKind, whole: &Option<(f32, Tree)>) -> bool {
+        let empty =
+            |tree: &Tree| matches!(tree, Tree::Leaf(trial) if trial.info.coded == [false; 2]);
+        kind == PlaneKind::Chroma && whole.as_ref().is_some_and(|(_, tree)| empty(tree))
+    }
+
     /// What the rough costs say is worth trying.
     fn advice(&self, kind: PlaneKind, block: Block) -> Advice {
         let divisible = block.size > MIN_SIDE;
         if kind == PlaneKind::Chroma {
+            let divide = divisible && self.luma_is_divided(block);
             return Advice {
                 whole: true,
-                divide: divisible && self.luma_is_divided(block),
+                quarters: divide,
+                halves: [divide; 2],
             };
         }
-        let [keep, divide] = self.effort.prune;
-        let ratio = self.rough.ratio(block);
+        let costs = self.rough.compare(block);
+        let [whole, quarters, halves] = self.effort.patience;
         Advice {
-            whole: !divisible || ratio <= divide,
-            divide: divisible && ratio >= keep,
+            whole: costs.whole <= whole || !divisible,
+            quarters: costs.quarters <= quarters && divisible,
+            halves: costs.halves.map(|cost| cost <= halves && divisible),
         }
     }
 
@@ -149,8 +162,10 @@ impl Encoder<'_> {
     ) -> Option<(f32, Tree)> {
         let mut cost = 0.0;
         let mut trees = Vec::with_capacity(4);
-        for quarter in block.quarters() {
-            let (quarter_cost, tree) = self.search(kind, quarter, bound - cost)?;
+        let quarters = block.quarters();
+        for (i, quarter) in quarters.into_iter().enumerate() {
+            let rest = self.least_cost(kind, &quarters[i + 1..]);
+            let (quarter_cost, tree) = self.search(kind, quarter, bound - cost - rest)?;
             cost += quarter_cost;
             if cost >= bound {
                 return None;
@@ -159,6 +174,17 @@ impl Encoder<'_> {
         }
         let trees: [Tree; 4] = trees.try_into().expect("a block has four quarters");
         Some((cost, Tree::Quarters(Box::new(trees))))
+    }
+
+    /// What blocks yet to be searched will hardly cost less than, by the first look at them.
+    fn least_cost(&self, kind: PlaneKind, blocks: &[Block]) -> f32 {
+        if kind == PlaneKind::Chroma {
+            return 0.0;
+        }
+        0.8 * blocks
+            .iter()
+            .map(|&block| self.rough.best(block))
+            .sum::<f32>()
     }
 
     /// Forgets what was drawn on a block.

@@ -1,0 +1,63 @@
+//! Writes the seed corpus of every fuzz target from the conformance streams.
+//!
+//! `cargo run -p tessera-codec --example fuzz_seeds -- fuzz/corpus`
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+use tessera_codec::container::Container;
+use tessera_codec::{Integrity, Limits};
+
+fn main() -> io::Result<()> {
+    let corpus = PathBuf::from(env::args().nth(1).unwrap_or("fuzz/corpus".into()));
+    let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance");
+    for entry in fs::read_dir(streams)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let file = fs::read(&path)?;
+        for target in ["range", "header", "container", "decode", "round_trip"] {
+            write(&corpus, target, &name, &file)?;
+        }
+        if let Ok(container) = Container::parse(&file, &Limits::default(), Integrity::Checked) {
+            write_parts(&corpus, &name, &file, &container)?;
+        }
+    }
+    write(&corpus, "dictionary", "nothing-changed", &[])
+}
+
+/// The tiles and the metadata of a stream, each for the target that reads it.
+fn write_parts(
+    corpus: &Path,
+    name: &str,
+    file: &[u8],
+    container: &Container<'_>,
+) -> io::Result<()> {
+    let header = container.header();
+    let colours = header.format.colour_channels() as u8;
+    let sides = [header.width, header.height].map(|side| side.min(40) as u8 - 1);
+    for index in 0..container.grid().count() {
+        if let Ok(payload) = container.tile(index) {
+            let mut seed = vec![
+                sides[0],
+                sides[1],
+                header.quantiser,
+                header.chroma_offset as u8,
+                colours / 2,
+            ];
+            seed.extend(payload.colour());
+            write(corpus, "tile", &format!("{name}-{index}"), &seed)?;
+        }
+    }
+    let (_, start) = tessera_codec::stages::header(file).map_err(io::Error::other)?;
+    write(
+        corpus,
+        "metadata",
+        name,
+        &file[start..][..header.metadata_len],
+    )
+}
+
+fn write(corpus: &Path, target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let folder = corpus.join(target);
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(name), bytes)
+}

@@ -1,0 +1,49 @@
+//! PNG row by row.
+
+use super::input::{Input, InputReader};
+use super::read::ReadImageError;
+use super::row_file::{ByteRows, Opened};
+use crate::picture::{Colour, PixelFormat};
+use crate::rows::PictureInfo;
+use png::{ColorType, Transformations};
+use tessera_patch::colour::BitDepth;
+
+/// Rows of one file.
+struct PngRows<'a>(png::Reader<Box<dyn InputReader + 'a>>);
+
+/// Palettes and samples below eight bits are expanded, as everywhere. Interlaced pictures store
+/// their rows in another order and are left to be read as a whole.
+pub(super) fn open(input: Input<'_>) -> Result<Option<Opened<'_>>, ReadImageError> {
+    let mut decoder = png::Decoder::new(input.reader()?);
+    decoder.set_transformations(Transformations::EXPAND);
+    let reader = decoder.read_info()?;
+    if reader.info().interlaced {
+        return Ok(None);
+    }
+    let (colour, depth) = reader.output_color_type();
+    let format = PixelFormat {
+        colour: match colour {
+            ColorType::Grayscale | ColorType::GrayscaleAlpha => Colour::Gray,
+            _ => Colour::Rgb,
+        },
+        alpha: matches!(colour, ColorType::GrayscaleAlpha | ColorType::Rgba),
+        depth: match depth {
+            png::BitDepth::Sixteen => BitDepth::Sixteen,
+            _ => BitDepth::Eight,
+        },
+    };
+    let (width, height) = reader.info().size();
+    Ok(Some(Opened {
+        info: PictureInfo::new(width, height, format)?,
+        rows: Box::new(PngRows(reader)),
+    }))
+}
+
+impl ByteRows for PngRows<'_> {
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ReadImageError> {
+        match self.0.read_row(row)? {
+            Some(_) => Ok(()),
+            None => Err(ReadImageError::TooFewRows),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The best way to code one chroma leaf: both components share mode and partition.
+
+use super::Encoder;
+use super::leaf::{ModeTrial, OPTIMISM, PatchPlace, PatchTrial, Trial};
+use super::quantise::metered;
+use crate::tile::mix::PlaneKind;
+use crate::tile::predict::{Border, Predictor};
+use crate::tile::state::{Coefficients, Fold, Leaf, Site};
+use crate::tile::syntax;
+use tessera_patch::Shape;
+
+impl Encoder<'_> {
+    pub(super) fn try_chroma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
+        let kind = PlaneKind::Chroma;
+        let canvas = self.state.canvas(kind);
+        let sites = [0, 1].map(|component| Site {
+            kind,
+            component,
+            x,
+            y,
+            shape,
+        });
+        let predictors =
+            [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
+        let mut modes = self.rank_chroma_modes(&sites, &predictors);
+        if estimate_of(&modes[0]) * OPTIMISM > bound {
+            self.recycle(modes.into_iter().flatten());
+            return None;
+        }
+        let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
+        for (index, trials) in modes.iter().enumerate() {
+            let mut cost = self.lambda * 2.0 * trials[0].bits;
+            let mut patches = <[Coefficients; 2]>::default();
+            for component in 0..2 {
+                let border = trials[component].border(&predictors[component].raw);
+                let sister = component == 1 && patches[0].coded();
+                let patch =
+                    self.best_chroma_patch(&sites[component], border, sister, &trials[component]);
+                cost += patch.cost;
+                patches[component] = patch.coefficients;
+            }
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, index, patches));
+            }
+        }
+        let (cost, index, patches) = best.expect("there is at least one chroma mode");
+        let chosen = modes.swap_remove(index);
+        self.recycle(modes.into_iter().flatten());
+        let leaf = Leaf {
+            mode: chosen[0].mode,
+            reference: chosen[0].reference_use(),
+            patches,
+        };
+        let predictions = chosen.map(|trial| {
+            self.buffers.floats.give(trial.spectrum);
+            trial.prediction
+        });
+        Some(self.finish(&sites[0], leaf, predictions.into(), cost))
+    }
+
+    /// The chroma modes that are coded in full, most promising first.
+    fn rank_chroma_modes(
+        &self,
+        sites: &[Site; 2],
+        predictors: &[Predictor; 2],
+    ) -> Vec<[ModeTrial; 2]> {
+        let Site {
+            kind, x, y, shape, ..
+        } = sites[0];
+        let canvas = self.state.canvas(kind);
+        let luma_mode = self.state.luma_mode(x, y, shape);
+        let trials = |mode: usize| {
+            let bits = metered(self.models(), |meter| {
+                syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
+            });
+            [0, 1].map(|i| {
+                let mut prediction = self.buffers.samples.take(shape.area());
+                self.state
+                    .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
+                self.mode_trial(&sites[i], mode, bits / 2.0, prediction)
+            })
+        };
+        let mut modes: Vec<_> = (0..self.effort.chroma_candidates).map(trials).collect();
+        self.add_chroma_references(sites, predictors, &mut modes);
+        modes.sort_by(|a, b| estimate_of(a).total_cmp(&estimate_of(b)));
+        let kept = self.effort.chroma_modes.min(modes.len());
+        self.recycle(modes.drain(kept..).flatten());
+        modes
+    }
+
+    fn best_chroma_patch(
+        &self,
+        site: &Site,
+        border: &Border,
+        sister: bool,
+        trial: &ModeTrial,
+    ) -> PatchTrial {
+        let fold = Fold::new(site.kind, trial.mode, site.shape);
+        let mut options = self.price_bases(site, fold, &trial.spectrum);
+        options.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let choices: Vec<usize> = options.into_iter().map(|(_, choice)| choice).collect();
+        let place = PatchPlace {
+            site,
+            border,
+            fold,
+            sister,
+        };
+        let tried = self.effort.chroma_options.min(choices.len());
+        self.best_patch(&place, trial, &choices[..tried])
+    }
+}
+
+fn estimate_of(trials: &[ModeTrial; 2]) -> f32 {
+    trials[0].estimate + trials[1].estimate
+}

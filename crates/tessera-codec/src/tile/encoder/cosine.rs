@@ -1,0 +1,111 @@
+//! Fast cosine transforms of many columns at once, in floats.
+//!
+//! Each size splits into the half-size transform of mirrored sums and a matrix on mirrored differences. Results are
+//! not normalised: output k is the sum of cos(pi (2 i + 1) k / 2 n) x_i.
+
+use crate::tile::transform::cosine;
+use std::sync::LazyLock;
+
+/// cos(pi (2 i + 1) (2 k + 1) / 2 n) for i, k < n / 2, row-major by k.
+#[derive(Debug)]
+struct OddCosines([Vec<f32>; 5]);
+
+static ODD: LazyLock<OddCosines> =
+    LazyLock::new(|| OddCosines([4, 8, 16, 32, 64].map(odd_cosines)));
+
+fn odd_cosines(n: usize) -> Vec<f32> {
+    let half = n / 2;
+    let entry = |at: usize| {
+        let turn = (2 * (at % half) + 1) * (2 * (at / half) + 1) * (64 / n);
+        cosine(turn % 256) as f32 / (1u32 << 30) as f32
+    };
+    (0..half * half).map(entry).collect()
+}
+
+/// Transforms the columns of `N` rows of `W` samples.
+#[inline(always)]
+pub(super) fn transform_columns<const W: usize, const N: usize>(rows: &mut [[f32; W]]) {
+    match N {
+        4 => four(&ODD, rows),
+        8 => eight(&ODD, rows),
+        16 => sixteen(&ODD, rows),
+        32 => thirty_two(&ODD, rows),
+        _ => sixty_four(&ODD, rows),
+    }
+}
+
+macro_rules! even_and_odd {
+    ($name:ident, $half:ident, $n:literal, $matrix:literal) => {
+        #[inline(always)]
+        fn $name<const W: usize>(cosines: &OddCosines, rows: &mut [[f32; W]]) {
+            const HALF: usize = $n / 2;
+            let mut sums = [[0f32; W]; HALF];
+            let mut differences = [[0f32; W]; HALF];
+            for i in 0..HALF {
+                let (a, b) = (&rows[i], &rows[$n - 1 - i]);
+                for x in 0..W {
+                    sums[i][x] = a[x] + b[x];
+                    differences[i][x] = a[x] - b[x];
+                }
+            }
+            $half(cosines, &mut sums);
+            let factors = &cosines.0[$matrix];
+            for (k, factors) in factors.chunks_exact(HALF).enumerate() {
+                rows[2 * k] = sums[k];
+                let mut odd = [0f32; W];
+                for (factor, row) in factors.iter().zip(&differences) {
+                    for x in 0..W {
+                        odd[x] += factor * row[x];
+                    }
+                }
+                rows[2 * k + 1] = odd;
+            }
+        }
+    };
+}
+
+even_and_odd!(sixty_four, thirty_two, 64, 4);
+even_and_odd!(thirty_two, sixteen, 32, 3);
+even_and_odd!(sixteen, eight, 16, 2);
+even_and_odd!(eight, four, 8, 1);
+even_and_odd!(four, two, 4, 0);
+
+#[inline(always)]
+fn two<const W: usize>(_: &OddCosines, rows: &mut [[f32; W]]) {
+    for x in 0..W {
+        let (a, b) = (rows[0][x], rows[1][x]);
+        rows[0][x] = a + b;
+        rows[1][x] = (a - b) * std::f32::consts::FRAC_1_SQRT_2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agrees_with_the_definition<const N: usize>() {
+        let input: Vec<[f32; 4]> = (0..N)
+            .map(|i| std::array::from_fn(|x| ((i * 7 + x * 13) % 31) as f32 - 15.0))
+            .collect();
+        let mut rows = input.clone();
+        transform_columns::<4, N>(&mut rows);
+        for (k, row) in rows.iter().enumerate() {
+            for x in 0..4 {
+                let turn = |i: usize| ((2 * i + 1) * k) as f64 / (2 * N) as f64;
+                let expected: f64 = (0..N)
+                    .map(|i| (std::f64::consts::PI * turn(i)).cos() * f64::from(input[i][x]))
+                    .sum();
+                assert!((f64::from(row[x]) - expected).abs() < 1e-3, "{N}: {k}, {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_agrees_with_the_definition() {
+        agrees_with_the_definition::<4>();
+        agrees_with_the_definition::<8>();
+        agrees_with_the_definition::<16>();
+        agrees_with_the_definition::<32>();
+        agrees_with_the_definition::<64>();
+    }
+}

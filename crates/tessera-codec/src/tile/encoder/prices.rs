@@ -1,0 +1,106 @@
+//! Rough prices of coefficients, for comparing many ways of coding a patch before a few are coded in full.
+//!
+//! A coefficient is either dropped, or pays for being significant at its place in its basis, for its sign and for
+//! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
+
+use crate::simd::vectorised;
+use crate::tile::coder::{ModelPair, code_length};
+use pulp::NullaryFnOnce;
+use tessera_dict::layout::Element;
+use tessera_dict::{Basis, BasisSet, Dictionary, PlaneKind};
+use tessera_patch::Shape;
+
+/// Distortion of a coded coefficient, in squared steps.
+const CODED_DISTORTION: f32 = 0.08;
+/// Bits of a coded coefficient beside its significance: the sign, and that its magnitude stops at one.
+const CODED_BITS: f32 = 2.25;
+/// Bits for every doubling of a magnitude.
+const DOUBLING_BITS: f32 = 2.0;
+
+/// Prices of all bases by plane kind, group, choice and place, in squared steps.
+#[derive(Debug)]
+pub(crate) struct RoughPrices {
+    significance: [Vec<Vec<Vec<f32>>>; 2],
+    slope: f32,
+}
+
+impl RoughPrices {
+    /// `lambda` is the price of a bit in squared steps.
+    pub(crate) fn new(dictionary: &Dictionary, models: &ModelPair, lambda: f32) -> Self {
+        let of = |set: &BasisSet| {
+            let groups = BasisSet::keys(set.kind());
+            let price = |(shape, class): (Shape, usize)| {
+                let group = set.group(shape, class).iter();
+                group
+                    .map(|basis| places(set.kind(), shape, basis, models, lambda))
+                    .collect()
+            };
+            groups.map(price).collect()
+        };
+        let chroma = match models.0[PlaneKind::Chroma as usize].is_absent() {
+            true => Vec::new(),
+            false => of(&dictionary.chroma),
+        };
+        Self {
+            significance: [of(&dictionary.luma), chroma],
+            slope: DOUBLING_BITS * lambda,
+        }
+    }
+
+    /// Rough cost of coefficients (coding order, in steps) in a basis.
+    pub(crate) fn estimate(
+        &self,
+        kind: PlaneKind,
+        group: usize,
+        choice: usize,
+        coefficients: &[f32],
+    ) -> f32 {
+        vectorised(Estimate {
+            coefficients,
+            significance: &self.significance[kind as usize][group][choice],
+            slope: self.slope,
+        })
+    }
+}
+
+/// The price of a coefficient of magnitude one at every place of a basis.
+fn places(
+    kind: PlaneKind,
+    shape: Shape,
+    basis: &Basis,
+    models: &ModelPair,
+    lambda: f32,
+) -> Vec<f32> {
+    let price = |place: usize| {
+        let own = basis.first_position + place.min(basis.order.len() - 1) as u32;
+        let one = models.0[kind as usize].cell(Element::Significance, 1, own);
+        CODED_DISTORTION + lambda * (CODED_BITS + code_length(one.clamp(32, 65504)))
+    };
+    (0..shape.area()).map(price).collect()
+}
+
+struct Estimate<'a> {
+    coefficients: &'a [f32],
+    significance: &'a [f32],
+    slope: f32,
+}
+
+impl NullaryFnOnce for Estimate<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        let mut lanes = [0f32; 8];
+        let chunks = self.coefficients.as_chunks::<8>().0;
+        let prices = self.significance.as_chunks::<8>().0;
+        for (chunk, price) in chunks.iter().zip(prices) {
+            for i in 0..8 {
+                let c = chunk[i];
+                // log2 of a float, linear between powers of two, from its bits.
+                let log = c.abs().max(1.0).to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
+                lanes[i] += (c * c).min(price[i] + self.slope * log);
+            }
+        }
+        lanes.iter().sum()
+    }
+}

@@ -1,0 +1,259 @@
+//! What each fuzz target does with its bytes.
+//!
+//! The targets in `fuzz_targets/` only call these functions, and so does `tests/fuzz_findings.rs` with
+//! every input that once failed. A body panics when a promise of `spec/security.md` is broken; garbage
+//! and errors are fine. Checksums are not compared, so that the fuzzer gets past them.
+
+use std::sync::LazyLock;
+use tessera_codec::container::Container;
+use tessera_codec::tile::{PlaneLayout, TileConfig, decode_tile};
+use tessera_codec::{
+    BitDepth, Colour, Decoder, Effort, Encoder, Fingerprint, Integrity, Limits, Picture,
+    PixelFormat, Rect, Samples, Target, stages,
+};
+use tessera_dict::Dictionary;
+
+/// Sides of the pictures that are decoded or encoded end here: more than one superblock.
+const SIDE: u32 = 40;
+
+/// Small enough that every input takes milliseconds.
+fn limits() -> Limits {
+    Limits {
+        pixels: 1 << 14,
+        tile_pixels: 1 << 13,
+        memory: 1 << 20,
+        work: 1 << 18,
+        metadata: 1 << 16,
+        chunks: 16,
+    }
+}
+
+/// Range decoder: what was decoded and coded again decodes to the same bits.
+pub fn range(data: &[u8]) {
+    let (probabilities, stream) = data.split_at(data.len() / 2);
+    let (pairs, _) = probabilities.as_chunks::<2>();
+    let one = || {
+        pairs
+            .iter()
+            .map(|pair| u16::from_le_bytes(*pair))
+            .cycle()
+            .take(1 << 12)
+    };
+    if pairs.is_empty() {
+        return;
+    }
+    let bits = stages::range_bits(stream, one());
+    let again = stages::range_bytes(&bits, one());
+    assert_eq!(stages::range_bits(&again, one().take(bits.len())), bits);
+}
+
+/// Header: sizes are in range and the length lies inside the file.
+pub fn header(data: &[u8]) {
+    if let Ok((header, len)) = stages::header(data) {
+        assert!(len <= data.len());
+        assert!((1..=65535).contains(&header.width) && (1..=65535).contains(&header.height));
+        assert_eq!(header.alpha_quantiser.is_some(), header.format.alpha);
+        assert!(header.grid().largest() <= u64::from(header.width) * u64::from(header.height));
+    }
+}
+
+/// Metadata: what is unpacked stays within the limit.
+pub fn metadata(data: &[u8]) {
+    let limits = limits();
+    if let Ok(metadata) = stages::metadata(data, &limits) {
+        let total: usize = metadata.iter().map(|(_, block)| block.len()).sum();
+        assert!(total as u64 <= limits.metadata);
+    }
+}
+
+/// Container: every tile and the metadata can be asked for, whatever the table says.
+pub fn container(data: &[u8]) {
+    let Ok(container) = Container::parse(data, &Limits::default(), Integrity::Ignored) else {
+        return;
+    };
+    let _damage_is_fine = (
+        container.metadata(),
+        container.check(),
+        container.check_end(),
+    );
+    for index in 0..container.grid().count() {
+        if let Ok(payload) = container.tile(index) {
+            assert!(payload.colour().len() <= container.tile_len(index));
+        }
+    }
+}
+
+/// Dictionary file: what is accepted can be written, read back and decoded with.
+///
+/// Dictionaries are large, so bytes that do not start like one are taken as changes to a valid file.
+pub fn dictionary(data: &[u8]) {
+    let mut file = if data.starts_with(b"TSD") {
+        data.to_vec()
+    } else {
+        changed_dictionary(data)
+    };
+    mend_sections(&mut file);
+    let Ok(dictionary) = Dictionary::from_bytes(&file) else {
+        return;
+    };
+    let again = Dictionary::from_bytes(&dictionary.to_bytes()).expect("what was written is valid");
+    let config = TileConfig {
+        width: 24,
+        height: 16,
+        layout: PlaneLayout::Ycbcr444,
+        quantiser: data.len() as u8 & 0x7F,
+        chroma_offset: 0,
+        alpha: false,
+        origin: (0, 0),
+    };
+    let payload = &data[data.len().saturating_sub(64)..];
+    let planes = decode_tile(payload, &config, &dictionary);
+    assert_eq!(planes, decode_tile(payload, &config, &again));
+}
+
+/// The untrained dictionary with one byte changed per four of input: three of place, one of value.
+fn changed_dictionary(changes: &[u8]) -> Vec<u8> {
+    static BASE: LazyLock<Vec<u8>> = LazyLock::new(|| Dictionary::untrained().to_bytes());
+    let mut file = BASE.clone();
+    for &[a, b, c, value] in changes.as_chunks::<4>().0 {
+        let place = u32::from_le_bytes([a, b, c, 0]) as usize % file.len();
+        file[place] = value;
+    }
+    file
+}
+
+/// Makes the checksum of every section right, so that damage gets past it.
+fn mend_sections(file: &mut [u8]) {
+    let mut rest = file.get_mut(4..).unwrap_or_default();
+    while let Some((head, tail)) = rest.split_at_mut_checked(12) {
+        let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let Some((body, after)) = tail.split_at_mut_checked(len) else {
+            return;
+        };
+        head[8..].copy_from_slice(&crc32fast::hash(body).to_le_bytes());
+        rest = after;
+    }
+}
+
+/// Partition, prediction, coefficients and filter of one tile.
+pub fn tile(data: &[u8]) {
+    let Some((&[width, height, quantiser, offset, layout], payload)) =
+        data.split_first_chunk::<5>()
+    else {
+        return;
+    };
+    let config = TileConfig {
+        width: u32::from(width) % SIDE + 1,
+        height: u32::from(height) % SIDE + 1,
+        layout: if layout & 1 == 0 {
+            PlaneLayout::Gray
+        } else {
+            PlaneLayout::Ycbcr444
+        },
+        quantiser: quantiser & 0x7F,
+        chroma_offset: offset as i8,
+        alpha: layout & 2 != 0,
+        origin: (0, 0),
+    };
+    if let Ok(planes) = decode_tile(payload, &config, Dictionary::builtin()) {
+        assert_eq!(planes.len(), config.layout.planes());
+        assert!(
+            planes
+                .iter()
+                .flat_map(|plane| &plane.data)
+                .all(|&sample| sample < 4096)
+        );
+    }
+}
+
+/// Whole files: full, partial and region decodes agree with each other.
+pub fn decode(data: &[u8]) {
+    let decoder = Decoder::new()
+        .threads(1)
+        .limits(limits())
+        .integrity(Integrity::Ignored);
+    let partial = decoder.decode_partial(data);
+    let Ok(whole) = decoder.decode(data) else {
+        return;
+    };
+    let partial = partial.expect("what decodes wholly decodes partially");
+    assert!(partial.damaged.is_empty() && partial.metadata_error.is_none());
+    assert_eq!(partial.picture, whole);
+    let last = Rect {
+        x: whole.width() - 1,
+        y: whole.height() - 1,
+        width: 1,
+        height: 1,
+    };
+    let corner = decoder
+        .decode_region(data, last)
+        .expect("a region of what decodes");
+    let (corner, whole) = (corner.samples(), whole.samples());
+    for back in 1..=corner.len() {
+        assert_eq!(
+            corner.get(corner.len() - back),
+            whole.get(whole.len() - back)
+        );
+    }
+}
+
+/// Encoder and decoder: the decoder gets exactly what the encoder announced.
+pub fn round_trip(data: &[u8]) {
+    let Some((settings, content)) = data.split_first_chunk::<6>() else {
+        return;
+    };
+    let mut picture = picture(settings, content);
+    if settings[0] & 0x40 != 0 {
+        picture.metadata.exif = Some(content.to_vec());
+    }
+    let encoder = Encoder::new()
+        .threads(1)
+        .tile_log2(6)
+        .effort(Effort::new(settings[0] >> 4 & 3 | 1).expect("in range"))
+        .target(Target::Quantiser(settings[1] & 0x7F));
+    let encoded = encoder
+        .encode(&picture)
+        .expect("every picture can be encoded");
+    let decoder = Decoder::new().threads(1);
+    let decoded = decoder
+        .decode(&encoded.bytes)
+        .expect("what was encoded decodes");
+    assert_eq!(Fingerprint::of(&decoded), encoded.fingerprint);
+    assert_eq!(decoded.metadata, picture.metadata);
+    assert_eq!(
+        (decoded.width(), decoded.height()),
+        (picture.width(), picture.height())
+    );
+}
+
+/// A picture whose format, sides and samples come from the input; the content is repeated to fill it.
+fn picture(settings: &[u8; 6], content: &[u8]) -> Picture {
+    let format = PixelFormat {
+        colour: if settings[0] & 1 == 0 {
+            Colour::Gray
+        } else {
+            Colour::Rgb
+        },
+        alpha: settings[0] & 2 != 0,
+        depth: BitDepth::ALL[usize::from(settings[0] >> 2 & 3)],
+    };
+    let (width, height) = (
+        u32::from(settings[2]) % SIDE + 1,
+        u32::from(settings[3]) % SIDE + 1,
+    );
+    let count = width as usize * height as usize * format.channels();
+    let content = if content.is_empty() {
+        &settings[4..]
+    } else {
+        content
+    };
+    let bytes = content.iter().copied().cycle();
+    let samples = match format.depth {
+        BitDepth::Eight => Samples::U8(bytes.take(count).collect()),
+        depth => {
+            let wide = bytes.map(|byte| u16::from_le_bytes([byte, byte]) >> (16 - depth.bits()));
+            Samples::U16(wide.take(count).collect())
+        }
+    };
+    Picture::new(width, height, format, samples).expect("sizes and samples match")
+}
