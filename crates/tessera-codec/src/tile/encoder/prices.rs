@@ -37,9 +37,10 @@ impl RoughPrices {
             };
             groups.map(price).collect()
         };
-        let chroma = match models.0[PlaneKind::Chroma as usize].is_absent() {
-            true => Vec::new(),
-            false => of(&dictionary.chroma),
+        let chroma = if models.0[PlaneKind::Chroma as usize].is_absent() {
+            Vec::new()
+        } else {
+            of(&dictionary.chroma)
         };
         Self {
             significance: [of(&dictionary.luma), chroma],

@@ -32,6 +32,8 @@ fn cost_of(best: &Option<(f32, Tree)>) -> f32 {
 
 /// A block whose unsplit cost is below this many bits is not split further.
 const CHEAP_BITS: f32 = 12.0;
+/// A searched block rarely costs less than this share of what the first look says.
+const LEAST_SHARE: f32 = 0.8;
 
 impl Encoder<'_> {
     /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
@@ -181,10 +183,11 @@ impl Encoder<'_> {
         if kind == PlaneKind::Chroma {
             return 0.0;
         }
-        0.8 * blocks
-            .iter()
-            .map(|&block| self.rough.best(block))
-            .sum::<f32>()
+        LEAST_SHARE
+            * blocks
+                .iter()
+                .map(|&block| self.rough.best(block))
+                .sum::<f32>()
     }
 
     /// Forgets what was drawn on a block.
