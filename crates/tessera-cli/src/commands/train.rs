@@ -109,10 +109,10 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
         Some(file) => Some(dictionaries::load(file)?),
         None => None,
     };
-    // A checkpoint has its references already.
-    let start = match resumed {
-        None if !args.no_references => with_references(args, training, judges, start)?,
-        _ => start,
+    // Chosen again when a run is resumed: it goes on from the same start, and the same seed chooses the same ones.
+    let start = match args.no_references {
+        true => start,
+        false => with_references(args, training, judges, start)?,
     };
     let params = SpecialiseParams {
         seed: args.seed,
