@@ -27,7 +27,7 @@ fn gallery(folder: &Path, count: u32, pixel: impl Fn(u32, u32, u32) -> u8) -> Ga
 }
 
 fn choose(gallery: &Gallery, max_bytes: usize) -> ReferenceChoice {
-    let (training, held_out) = gallery.split(4);
+    let (training, held_out) = gallery.hold_out(0.25);
     let params = ReferenceParams {
         max_bytes,
         quantisers: vec![64],

@@ -49,6 +49,7 @@ pub use picture::{Colour, Picture, PixelFormat, Samples};
 #[cfg(feature = "encoder")]
 pub use quality::CHROMA_OFFSET;
 pub use quality::{Effort, MAX_QUANTISER, Quality};
+pub use references::check_references;
 pub use rows::{PictureInfo, RowSource, WholePicture};
 pub use tessera_patch::colour::BitDepth;
 pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};

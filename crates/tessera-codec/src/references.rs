@@ -21,6 +21,15 @@ pub(crate) fn decoded(dictionary: &Dictionary) -> Result<Vec<&ReferencePlanes>, 
         .collect()
 }
 
+/// Decodes the references of a dictionary, if it has any, to see whether they are valid. Every encode and decode with
+/// the dictionary does the same; this is for those who want to know before.
+///
+/// # Errors
+/// [`DictionaryError::Reference`].
+pub fn check_references(dictionary: &Dictionary) -> Result<(), DictionaryError> {
+    decoded(dictionary).map(drop)
+}
+
 fn planes(index: usize, reference: &Reference) -> Result<&ReferencePlanes, DictionaryError> {
     let planes = reference.planes(|reference| decode(reference).ok());
     planes.ok_or_else(|| {

@@ -40,7 +40,7 @@ pub(crate) fn fit_cell(start: PriorCell, seen: &[CellCount], pull: Pull) -> Prio
         }
         (sum / total).clamp(1e-4, 1.0 - 1e-4)
     };
-    let step = seen.len().div_ceil(JUDGES);
+    let step = seen.len().div_ceil(JUDGES).max(1);
     let score = |confidence: f64| {
         let p = mean(confidence);
         let fit: f64 = (seen.iter().step_by(step))
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
 
     const PULL: Pull = Pull {
-        mean: 0.2,
-        confidence: 0.7,
+        mean: 0.5,
+        confidence: 0.5,
     };
 
     fn part(zeros: u32, ones: u32) -> CellCount {

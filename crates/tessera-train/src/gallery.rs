@@ -92,10 +92,12 @@ impl Gallery {
         let wanted = (share * count as f64).round() as usize;
         let held = wanted.clamp(FEWEST_JUDGES.min(count / 2), (count - 1).min(MOST_JUDGES));
         let is_held = |index: usize| {
-            // Run r is centred in the r-th part of the list.
+            // Each run lies in the middle of its part of the list.
             (0..RUNS).any(|run| {
-                let length = held / RUNS + usize::from(run < held % RUNS);
-                let start = (2 * run + 1) * count / (2 * RUNS) - length / 2;
+                let part = run * count / RUNS..(run + 1) * count / RUNS;
+                let length = (run + 1) * held / RUNS - run * held / RUNS;
+                let length = length.min(part.len());
+                let start = part.start + (part.len() - length) / 2;
                 (start..start + length).contains(&index)
             })
         };

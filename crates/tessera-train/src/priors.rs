@@ -12,7 +12,7 @@ const CHAINS: usize = 4;
 const EPOCHS: usize = 2;
 /// How strongly starting values hold.
 const PULL: Pull = Pull {
-    mean: 0.25,
+    mean: 0.5,
     confidence: 0.5,
 };
 

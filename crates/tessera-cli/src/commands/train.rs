@@ -109,10 +109,11 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
         Some(file) => Some(dictionaries::load(file)?),
         None => None,
     };
-    // A checkpoint has its references already.
-    let start = match resumed {
-        None if !args.no_references => with_references(args, training, judges, start)?,
-        _ => start,
+    let mut watch = Watch::new(args);
+    // Chosen again when resuming: a run that goes on must start from the same as one that never stopped.
+    let start = match args.no_references {
+        true => start,
+        false => with_references(args, training, judges, start)?,
     };
     let params = SpecialiseParams {
         seed: args.seed,
@@ -120,7 +121,6 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
         note: note(args)?,
         ..SpecialiseParams::default()
     };
-    let mut watch = Watch::new(args);
     let result = with_threads(args.threads, || {
         let resumed = resumed.as_deref();
         Ok(specialise(

@@ -12,9 +12,9 @@ use tessera_dict::reference::{MAX_PIXELS, MAX_REFERENCES};
 use tessera_dict::{Dictionary, Reference};
 
 /// Pictures the candidates are weighed on.
-const PROBES: usize = 32;
+const PROBES: usize = 24;
 /// Largest side of what is looked at of a picture.
-const CROP: u32 = 384;
+const CROP: u32 = 256;
 
 /// Costs of the blocks of the probes.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ const KEPT: usize = 3;
 /// Shifts that fit most blocks are offered to all of them.
 const COMMON: usize = 4;
 /// Sample comparisons the coarse search of one reference may take.
-const BUDGET: usize = 300_000_000;
+const BUDGET: usize = 100_000_000;
 
 /// The shifts worth trying, by place.
 #[derive(Debug, Default)]
