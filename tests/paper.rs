@@ -237,8 +237,10 @@ fn dict_show_refuses_what_it_cannot_draw() {
     assert!(show().contains("atoms.npy"));
     write_npy(&matrix, 3, &[1.0; 6]);
     assert!(show().contains("not a square tile"));
-    let other = failure(&["dict", "show", "atoms.xyz", "-o", text(&picture)]);
-    assert!(other.contains(".npy"), "{other}");
+    let other = root.path().join("atoms.xyz");
+    fs::write(&other, b"nonsense").unwrap();
+    let told = failure(&["dict", "show", text(&other), "-o", text(&picture)]);
+    assert!(told.contains("atoms.xyz") && told.contains("not a dictionary"), "{told}");
     assert!(!picture.exists());
 }
 

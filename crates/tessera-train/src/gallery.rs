@@ -90,7 +90,10 @@ impl Gallery {
     pub fn hold_out(&self, share: f64) -> (Self, Self) {
         let count = self.files.len();
         let wanted = (share * count as f64).round() as usize;
-        let held = wanted.clamp(FEWEST_JUDGES.min(count / 2), count.saturating_sub(1).min(MOST_JUDGES));
+        let held = wanted.clamp(
+            FEWEST_JUDGES.min(count / 2),
+            count.saturating_sub(1).min(MOST_JUDGES),
+        );
         let is_held = |index: usize| {
             // Each run lies in the middle of its part of the list.
             (0..RUNS).any(|run| {

@@ -133,9 +133,9 @@ impl Models {
             *opinion = i32::from(self.opinions[cell]);
         }
         let mut logits = [0; 2];
-        for set in 0..2 {
+        for (set, logit) in logits.iter_mut().enumerate() {
             let weights = &self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
-            logits[set] = dot(weights, &opinions) >> (WEIGHT_BITS + STRETCH_BITS - LOGIT_BITS);
+            *logit = dot(weights, &opinions) >> (WEIGHT_BITS + STRETCH_BITS - LOGIT_BITS);
         }
         Prediction {
             opinions,

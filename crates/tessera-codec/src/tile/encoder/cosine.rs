@@ -72,10 +72,11 @@ even_and_odd!(four, two, 4, 0);
 
 #[inline(always)]
 fn two<const W: usize>(_: &OddCosines, rows: &mut [[f32; W]]) {
-    for x in 0..W {
-        let (a, b) = (rows[0][x], rows[1][x]);
-        rows[0][x] = a + b;
-        rows[1][x] = (a - b) * std::f32::consts::FRAC_1_SQRT_2;
+    let [first, second, ..] = rows else {
+        unreachable!("the halved transform has two rows");
+    };
+    for (a, b) in first.iter_mut().zip(second) {
+        (*a, *b) = (*a + *b, (*a - *b) * std::f32::consts::FRAC_1_SQRT_2);
     }
 }
 
