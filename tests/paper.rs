@@ -240,7 +240,10 @@ fn dict_show_refuses_what_it_cannot_draw() {
     let other = root.path().join("atoms.xyz");
     fs::write(&other, b"nonsense").unwrap();
     let told = failure(&["dict", "show", text(&other), "-o", text(&picture)]);
-    assert!(told.contains("atoms.xyz") && told.contains("not a dictionary"), "{told}");
+    assert!(
+        told.contains("atoms.xyz") && told.contains("no Tessera dictionary"),
+        "{told}"
+    );
     assert!(!picture.exists());
 }
 

@@ -118,6 +118,18 @@ fn drawn(width: u32, height: u32, format: PixelFormat, grain: u32) -> Outcome<Pi
     Ok(Picture::new(width, height, format, samples)?)
 }
 
+/// Columns of colour over rows of light.
+fn crossed() -> Outcome<Picture> {
+    let mut noise = Noise(5);
+    let mut samples = Vec::new();
+    for at in 0..64 * 64u32 {
+        let (column, row) = (at % 64 / 3 * 37 % 50, at / 64 / 3 * 29 % 60);
+        let light = 90 + row + noise.next() % 3;
+        samples.extend([light + column, light, light + 50 - column].map(|v| v as u8));
+    }
+    Ok(Picture::new(64, 64, RGB, Samples::U8(samples))?)
+}
+
 fn quality(value: u8) -> Outcome<Target> {
     Ok(Target::Quality(Quality::new(value)?))
 }
@@ -221,6 +233,12 @@ fn pictures() -> Outcome<Vec<Stream>> {
             encoder().effort(Effort::new(effort)?),
         )?;
     }
+    add(
+        "crossed",
+        "effort 9, chroma that goes down where luma goes across",
+        crossed()?,
+        encoder().effort(Effort::new(9)?),
+    )?;
     for depth in [BitDepth::Ten, BitDepth::Twelve, BitDepth::Sixteen] {
         let covers = format!("{} bits per sample", depth.bits());
         let name = format!("bits-{}", depth.bits());
