@@ -1,8 +1,12 @@
 //! The pictures a dictionary is learned from, read one at a time.
 
+use crate::pipeline::TrainError;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use tessera_codec::Picture;
 use tessera_codec::image_io::read_picture;
+use tessera_codec::tile::{PlaneLayout, TileConfig};
+use tessera_codec::{CHROMA_OFFSET, Picture, Rect};
+use tessera_patch::Plane;
 
 /// File names with these endings are taken for pictures.
 const ENDINGS: [&str; 11] = [
@@ -119,11 +123,41 @@ impl Gallery {
     }
 
     /// Reads a picture.
-    ///
-    /// # Errors
-    /// Why the file is not a picture.
-    pub fn load(&self, index: usize) -> Result<Picture, String> {
-        load(&self.files[index])
+    pub(crate) fn load(&self, index: usize) -> Result<Picture, TrainError> {
+        load(&self.files[index]).map_err(|reason| self.unusable(index, &reason))
+    }
+
+    /// What is wrong with a picture, by its name.
+    pub(crate) fn unusable(&self, index: usize, reason: &dyn fmt::Display) -> TrainError {
+        TrainError::Picture(self.files[index].display().to_string(), reason.to_string())
+    }
+
+    /// A part of a picture (see [`part_of`]), ready to be encoded.
+    pub(crate) fn part(
+        &self,
+        index: usize,
+        crop: u32,
+        turn: usize,
+        quantiser: u8,
+    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
+        let picture = self.load(index)?;
+        let rect = part_of(&picture, crop, turn);
+        let planes = picture
+            .planes(rect)
+            .map_err(|error| self.unusable(index, &error))?;
+        let config = TileConfig {
+            width: rect.width,
+            height: rect.height,
+            layout: match planes.len() {
+                1 => PlaneLayout::Gray,
+                _ => PlaneLayout::Ycbcr444,
+            },
+            quantiser,
+            chroma_offset: CHROMA_OFFSET,
+            origin: (rect.x, rect.y),
+            alpha: false,
+        };
+        Ok((planes, config))
     }
 
     /// A hash of all files' contents.
@@ -139,18 +173,36 @@ impl Gallery {
     }
 }
 
+/// A part of at most `crop` x `crop`, at a place that varies with `turn`.
+fn part_of(picture: &Picture, crop: u32, turn: usize) -> Rect {
+    let place =
+        |size: u32, whole: u32, factor: usize| (turn * factor % (whole - size + 1) as usize) as u32;
+    let (width, height) = (picture.width().min(crop), picture.height().min(crop));
+    Rect {
+        x: place(width, picture.width(), 7919),
+        y: place(height, picture.height(), 104_729),
+        width,
+        height,
+    }
+}
+
 fn load(file: &Path) -> Result<Picture, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     read_picture(&bytes).map_err(|error| error.to_string())
 }
 
+/// An error that says which path it is about.
+fn named(path: &Path, error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if !path.is_dir() {
-        std::fs::metadata(path)?;
+        std::fs::metadata(path).map_err(|error| named(path, &error))?;
         files.push(path.to_path_buf());
         return Ok(());
     }
-    for entry in std::fs::read_dir(path)? {
+    for entry in std::fs::read_dir(path).map_err(|error| named(path, &error))? {
         let path = entry?.path();
         let ending = path.extension().and_then(|ending| ending.to_str());
         let ending = ending.map(str::to_ascii_lowercase);

@@ -4,11 +4,10 @@ use crate::gallery::Gallery;
 use crate::harvest::Harvest;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
+use tessera_codec::tile::Effort;
 use tessera_codec::tile::encoder::training::{
     CarriedModels, Decisions, FilterStatistics, PatchObserver, encode_for_training,
 };
-use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
-use tessera_codec::{Picture, Rect};
 use tessera_dict::{Dictionary, FilterSet};
 use tessera_patch::Plane;
 
@@ -53,7 +52,8 @@ pub(crate) struct Teacher<'a> {
 impl Teacher<'_> {
     /// Codes one part as an encoder would; collects patches if `seed` is given.
     pub(crate) fn lesson(&self, task: &Task, seed: Option<u64>) -> Result<Lesson, TrainError> {
-        let (planes, config) = self.part(task)?;
+        let (planes, config) =
+            (self.gallery).part(task.picture, task.crop, task.turn, task.quantiser)?;
         let mut harvest = seed.map(|seed| Harvest::new(task.picture, seed));
         let mut models = CarriedModels::new(self.dictionary);
         let tile = encode_for_training(
@@ -91,31 +91,6 @@ impl Teacher<'_> {
             .map(|task| self.lesson(task, own_seed(task)))
             .collect()
     }
-
-    fn part(&self, task: &Task) -> Result<(Vec<Plane>, TileConfig), TrainError> {
-        let name = || self.gallery.files()[task.picture].display().to_string();
-        let picture = self
-            .gallery
-            .load(task.picture)
-            .map_err(|reason| TrainError::Picture(name(), reason))?;
-        let rect = part_of(&picture, task.crop, task.turn);
-        let planes = picture
-            .planes(rect)
-            .map_err(|error| TrainError::Picture(name(), error.to_string()))?;
-        let config = TileConfig {
-            width: rect.width,
-            height: rect.height,
-            layout: match planes.len() {
-                1 => PlaneLayout::Gray,
-                _ => PlaneLayout::Ycbcr444,
-            },
-            quantiser: task.quantiser,
-            chroma_offset: tessera_codec::CHROMA_OFFSET,
-            origin: (rect.x, rect.y),
-            alpha: false,
-        };
-        Ok((planes, config))
-    }
 }
 
 fn mean_squared_error(original: &[Plane], decoded: &[Plane]) -> f64 {
@@ -126,17 +101,4 @@ fn mean_squared_error(original: &[Plane], decoded: &[Plane]) -> f64 {
         .map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2))
         .sum();
     sum / samples(original).max(1) as f64
-}
-
-/// A part of at most `crop` x `crop`, at a place that varies with `turn`.
-pub(crate) fn part_of(picture: &Picture, crop: u32, turn: usize) -> Rect {
-    let place =
-        |size: u32, whole: u32, factor: usize| (turn * factor % (whole - size + 1) as usize) as u32;
-    let (width, height) = (picture.width().min(crop), picture.height().min(crop));
-    Rect {
-        x: place(width, picture.width(), 7919),
-        y: place(height, picture.height(), 104_729),
-        width,
-        height,
-    }
 }

@@ -10,10 +10,9 @@ use crate::bases::learn_bases;
 use crate::filter::{BandStatistics, solve_filter};
 use crate::gallery::Gallery;
 use crate::harvest::Harvest;
-use crate::lesson::part_of;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
-use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
+use tessera_codec::tile::{Effort, TileConfig};
 use tessera_dict::filter::BANDS;
 use tessera_dict::{Dictionary, FilterSet, PlaneKind, Prior};
 use tessera_patch::Plane;
@@ -312,29 +311,8 @@ impl Training<'_> {
         pass: usize,
         crop: u32,
     ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
-        let name = || self.gallery.files()[index].display().to_string();
-        let picture = self
-            .gallery
-            .load(index)
-            .map_err(|reason| TrainError::Picture(name(), reason))?;
-        let rect = part_of(&picture, crop, index + 31 * pass);
-        let planes = picture
-            .planes(rect)
-            .map_err(|error| TrainError::Picture(name(), error.to_string()))?;
         let quantisers = &self.params.quantisers;
-        let config = TileConfig {
-            width: rect.width,
-            height: rect.height,
-            layout: if planes.len() == 1 {
-                PlaneLayout::Gray
-            } else {
-                PlaneLayout::Ycbcr444
-            },
-            quantiser: quantisers[(index + 2 * pass) % quantisers.len()],
-            chroma_offset: tessera_codec::CHROMA_OFFSET,
-            origin: (rect.x, rect.y),
-            alpha: false,
-        };
-        Ok((planes, config))
+        let quantiser = quantisers[(index + 2 * pass) % quantisers.len()];
+        self.gallery.part(index, crop, index + 31 * pass, quantiser)
     }
 }

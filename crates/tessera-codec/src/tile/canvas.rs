@@ -25,6 +25,26 @@ pub(crate) struct CellInfo {
     pub(crate) reference: Option<ReferenceUse>,
 }
 
+impl CellInfo {
+    /// What a leaf of this shape leaves in its cells, as long as it carries no coefficients.
+    pub(crate) fn of(shape: Shape, mode: usize, reference: Option<ReferenceUse>) -> Self {
+        Self {
+            decoded: true,
+            mode: mode as u8,
+            log_width: shape.log_width() as u8,
+            log_height: shape.log_height() as u8,
+            reference,
+            ..Self::default()
+        }
+    }
+
+    /// Takes down the levels of one component.
+    pub(crate) fn carry(&mut self, component: usize, levels: &[i32], shape: Shape) {
+        self.coded[component] = true;
+        self.activity[component] = level_activity(levels, shape.area());
+    }
+}
+
 /// Samples of one component, padded.
 #[derive(Clone, Debug)]
 pub(crate) struct Samples {
@@ -185,7 +205,7 @@ impl Canvas {
 }
 
 /// Root mean square of levels over a patch, 8 fractional bits.
-pub(crate) fn level_activity(levels: &[i32], area: usize) -> u16 {
+fn level_activity(levels: &[i32], area: usize) -> u16 {
     let energy: u64 = levels
         .iter()
         .map(|&q| u64::from(q.unsigned_abs().min(1 << 12)).pow(2))

@@ -132,8 +132,6 @@ impl<R: TileReader> Decoder<'_, R> {
 
     fn leaf(&mut self, kind: PlaneKind, x: usize, y: usize, shape: Shape) {
         self.leaf.patches.iter_mut().for_each(|patch| patch.clear());
-        self.state
-            .code_leaf(self.reader, kind, x, y, shape, &mut self.leaf);
         let site = Site {
             kind,
             component: 0,
@@ -141,6 +139,7 @@ impl<R: TileReader> Decoder<'_, R> {
             y,
             shape,
         };
+        self.state.code_leaf(self.reader, &site, &mut self.leaf);
         self.reader.leaf_done(&site, &self.leaf);
     }
 }

@@ -1,6 +1,6 @@
 //! State both sides keep in step while a tile is coded, and the coding of one leaf.
 
-use super::canvas::{Canvas, CellInfo, Samples, level_activity};
+use super::canvas::{Canvas, CellInfo, Samples};
 use super::coder::BinaryCoder;
 use super::filter::{FilterFlags, filtered};
 use super::mix::PlaneKind;
@@ -262,41 +262,30 @@ impl<'a> TileState<'a> {
         })
     }
 
-    /// Codes a leaf and draws it on the canvas.
+    /// Codes the leaf at `place` and draws it on the canvas.
     pub(crate) fn code_leaf<C: BinaryCoder>(
         &mut self,
         coder: &mut C,
-        kind: PlaneKind,
-        x: usize,
-        y: usize,
-        shape: Shape,
+        place: &Site,
         leaf: &mut Leaf,
     ) {
-        let mut info = CellInfo {
-            decoded: true,
-            log_width: shape.log_width() as u8,
-            log_height: shape.log_height() as u8,
-            ..CellInfo::default()
-        };
-        leaf.reference = self.code_reference(coder, kind, x, y, shape, leaf.reference);
-        let luma_mode = self.code_mode(coder, kind, x, y, shape, leaf);
-        info.reference = leaf.reference;
-        info.mode = leaf.mode as u8;
+        let Site {
+            kind, x, y, shape, ..
+        } = *place;
+        leaf.reference = self.code_reference(coder, place, leaf.reference);
+        let luma_mode = self.code_mode(coder, place, leaf);
+        let mut info = CellInfo::of(shape, leaf.mode, leaf.reference);
         for component in 0..self.canvas(kind).components.len() {
             let site = Site {
-                kind,
                 component,
-                x,
-                y,
-                shape,
+                ..*place
             };
             let (mut samples, border) = self.prediction(&site, leaf, luma_mode);
             let patch = &mut leaf.patches[component];
             let fold = Fold::new(kind, leaf.mode, shape);
             self.code_patch(coder, &site, fold, &border, info.coded[0], patch);
             if patch.coded() {
-                info.coded[component] = true;
-                info.activity[component] = level_activity(&patch.levels, shape.area());
+                info.carry(component, &patch.levels, shape);
                 self.add_residual(&site, fold, patch, &mut samples);
             }
             self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
@@ -309,23 +298,14 @@ impl<'a> TileState<'a> {
     fn code_reference<C: BinaryCoder>(
         &mut self,
         coder: &mut C,
-        kind: PlaneKind,
-        x: usize,
-        y: usize,
-        shape: Shape,
+        place: &Site,
         used: Option<ReferenceUse>,
     ) -> Option<ReferenceUse> {
         self.references.as_ref()?;
-        let site = Site {
-            kind,
-            component: 0,
-            x,
-            y,
-            shape,
-        };
-        let border = self.canvas(kind).border(0, x, y, shape);
-        let contexts = ReferenceContexts::new(self, site, &border)?;
-        if kind == PlaneKind::Chroma {
+        let canvas = self.canvas(place.kind);
+        let border = canvas.border(0, place.x, place.y, place.shape);
+        let contexts = ReferenceContexts::new(self, *place, &border)?;
+        if place.kind == PlaneKind::Chroma {
             return contexts.code_chroma(coder, used);
         }
         let used = contexts.code_luma(coder, used)?;
@@ -336,15 +316,10 @@ impl<'a> TileState<'a> {
     }
 
     /// Codes the mode of a leaf unless its reference implies it; returns the luma mode beneath a chroma leaf.
-    fn code_mode<C: BinaryCoder>(
-        &self,
-        coder: &mut C,
-        kind: PlaneKind,
-        x: usize,
-        y: usize,
-        shape: Shape,
-        leaf: &mut Leaf,
-    ) -> usize {
+    fn code_mode<C: BinaryCoder>(&self, coder: &mut C, place: &Site, leaf: &mut Leaf) -> usize {
+        let Site {
+            kind, x, y, shape, ..
+        } = *place;
         let from_reference = leaf.reference.is_some();
         match kind {
             PlaneKind::Luma if from_reference => leaf.mode = PLANAR,
@@ -353,16 +328,9 @@ impl<'a> TileState<'a> {
             }
             PlaneKind::Chroma if from_reference => leaf.mode = CHROMA_FROM_REFERENCE,
             PlaneKind::Chroma => {
-                let luma_mode = self.luma_mode(x, y, shape);
-                leaf.mode = syntax::code_chroma_mode(
-                    coder,
-                    self.canvas(kind),
-                    x,
-                    y,
-                    shape,
-                    luma_mode,
-                    leaf.mode,
-                );
+                let (luma_mode, canvas) = (self.luma_mode(x, y, shape), self.canvas(kind));
+                leaf.mode =
+                    syntax::code_chroma_mode(coder, canvas, x, y, shape, luma_mode, leaf.mode);
                 return luma_mode;
             }
         }

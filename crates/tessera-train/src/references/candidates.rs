@@ -1,7 +1,7 @@
 //! Pictures that might become references: means, and typical pictures.
 
+use super::ReferenceParams;
 use super::thumbnails::{Group, Kind, Thumbnail, groups, thumbnails};
-use super::{ReferenceParams, unreadable};
 use crate::gallery::Gallery;
 use crate::pipeline::TrainError;
 use rand::RngExt;
@@ -111,8 +111,7 @@ impl Wanted {
 }
 
 fn load(gallery: &Gallery, index: usize) -> Result<Picture, TrainError> {
-    let picture = gallery.load(index);
-    let mut picture = picture.map_err(|reason| unreadable(gallery, index, &reason))?;
+    let mut picture = gallery.load(index)?;
     picture.metadata = Default::default();
     Ok(picture)
 }
@@ -134,7 +133,7 @@ fn mean(gallery: &Gallery, group: &Group) -> Result<Picture, TrainError> {
         _ => Samples::U16(means.map(|v| v as u16).collect()),
     };
     let picture = Picture::new(first.width(), first.height(), first.format(), samples);
-    picture.map_err(|error| unreadable(gallery, group.members[0], &error))
+    picture.map_err(|error| gallery.unusable(group.members[0], &error))
 }
 
 /// A picture coded as a reference, as finely as the size allowed makes sensible.

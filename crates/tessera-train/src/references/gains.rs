@@ -1,13 +1,12 @@
 //! What each candidate would save on each block of other pictures.
 
+use super::ReferenceParams;
 use super::candidates::Candidate;
-use super::{ReferenceParams, unreadable};
 use crate::gallery::Gallery;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::reference_costs::{BlockCosts, reference_costs};
 use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
-use tessera_codec::{CHROMA_OFFSET, Rect};
 use tessera_dict::reference::{MAX_PIXELS, MAX_REFERENCES};
 use tessera_dict::{Dictionary, Reference};
 
@@ -124,32 +123,14 @@ fn costs_of(
     quantiser: u8,
     batches: &[Dictionary],
 ) -> Result<Vec<BlockCosts>, TrainError> {
-    let picture = gallery.load(index);
-    let picture = picture.map_err(|reason| unreadable(gallery, index, &reason))?;
-    let place = |whole: u32, factor: usize| {
-        let room = whole - whole.min(CROP) + 1;
-        (index * factor % room as usize) as u32
-    };
-    let rect = Rect {
-        x: place(picture.width(), 7919),
-        y: place(picture.height(), 104_729),
-        width: picture.width().min(CROP),
-        height: picture.height().min(CROP),
-    };
-    let planes = picture.planes(rect);
-    let planes = planes.map_err(|error| unreadable(gallery, index, &error))?;
-    let config = TileConfig {
-        width: rect.width,
-        height: rect.height,
+    let (planes, config) = gallery.part(index, CROP, index, quantiser)?;
+    let luma = TileConfig {
         layout: PlaneLayout::Gray,
-        quantiser,
-        chroma_offset: CHROMA_OFFSET,
-        origin: (rect.x, rect.y),
-        alpha: false,
+        ..config
     };
     let mut all: Vec<BlockCosts> = Vec::new();
     for dictionary in batches {
-        let costs = reference_costs(&planes[..1], &config, dictionary, Effort::default());
+        let costs = reference_costs(&planes[..1], &luma, dictionary, Effort::default());
         if all.is_empty() {
             all = costs;
         } else {

@@ -150,12 +150,6 @@ fn counts(all: usize) -> Vec<usize> {
     counts
 }
 
-/// The error of a picture that could be read before.
-fn unreadable(gallery: &Gallery, index: usize, reason: &dyn fmt::Display) -> TrainError {
-    let name = gallery.files()[index].display().to_string();
-    TrainError::Picture(name, reason.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,5 @@
 //! Small copies of pictures, and groups of pictures that look alike.
 
-use super::unreadable;
 use crate::gallery::Gallery;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
@@ -58,8 +57,7 @@ pub(super) fn thumbnails(
     indices: &[usize],
 ) -> Result<Vec<Thumbnail>, TrainError> {
     let made = indices.par_iter().map(|&index| {
-        let picture = gallery.load(index);
-        let picture = picture.map_err(|reason| unreadable(gallery, index, &reason))?;
+        let picture = gallery.load(index)?;
         Ok(Thumbnail::new(index, &picture))
     });
     made.collect()

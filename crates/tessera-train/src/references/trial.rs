@@ -1,13 +1,12 @@
 //! What references really save: encodes of held-out pictures with and without them.
 
 use super::candidates::Candidate;
-use super::{ReferenceChoice, ReferenceParams, ReferenceReport, unreadable};
+use super::{ReferenceChoice, ReferenceParams, ReferenceReport};
 use crate::gallery::Gallery;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
-use tessera_codec::tile::{Effort, PlaneLayout, TileConfig, encode_tile};
-use tessera_codec::{CHROMA_OFFSET, Picture, Rect};
+use tessera_codec::tile::{Effort, TileConfig, encode_tile};
 use tessera_dict::layout::totals_without_references;
 use tessera_dict::{Dictionary, Prior};
 use tessera_patch::Plane;
@@ -20,6 +19,8 @@ const LEARNED: usize = 32;
 const CHAINS: usize = 4;
 /// Largest side of what is encoded of a picture.
 const CROP: u32 = 512;
+/// The turn whose part starts where pictures of one kind are most alike.
+const TOP_LEFT: usize = 0;
 
 /// Decides by encoding pictures.
 pub(super) struct Judge<'a> {
@@ -57,7 +58,7 @@ impl<'a> Judge<'a> {
         for turn in 0..count {
             let index = turn * held_out.len() / count;
             for &quantiser in &params.quantisers {
-                tiles.push(tile_of(held_out, index, quantiser)?);
+                tiles.push(held_out.part(index, CROP, TOP_LEFT, quantiser)?);
             }
         }
         let mut judge = Self {
@@ -139,7 +140,7 @@ impl<'a> Judge<'a> {
             let mut models = CarriedModels::new(dictionary);
             for (turn, &index) in lessons.iter().enumerate().skip(chain).step_by(CHAINS) {
                 let quantiser = QUANTISERS[turn / CHAINS % QUANTISERS.len()];
-                let (planes, config) = tile_of(self.gallery, index, quantiser)?;
+                let (planes, config) = self.gallery.part(index, CROP, TOP_LEFT, quantiser)?;
                 encode_for_training(&planes, &config, dictionary, effort(), &mut models, None);
             }
             Ok(models.priors())
@@ -158,36 +159,4 @@ impl<'a> Judge<'a> {
         }
         Ok(())
     }
-}
-
-/// The top left part of a picture, ready to be encoded.
-fn tile_of(
-    gallery: &Gallery,
-    index: usize,
-    quantiser: u8,
-) -> Result<(Vec<Plane>, TileConfig), TrainError> {
-    let picture: Picture = gallery
-        .load(index)
-        .map_err(|reason| unreadable(gallery, index, &reason))?;
-    let rect = Rect {
-        x: 0,
-        y: 0,
-        width: picture.width().min(CROP),
-        height: picture.height().min(CROP),
-    };
-    let planes = picture.planes(rect);
-    let planes = planes.map_err(|error| unreadable(gallery, index, &error))?;
-    let config = TileConfig {
-        width: rect.width,
-        height: rect.height,
-        layout: match planes.len() {
-            1 => PlaneLayout::Gray,
-            _ => PlaneLayout::Ycbcr444,
-        },
-        quantiser,
-        chroma_offset: CHROMA_OFFSET,
-        origin: (0, 0),
-        alpha: false,
-    };
-    Ok((planes, config))
 }

@@ -4,10 +4,10 @@ use super::Encoder;
 use super::analysis::{Difference, Peaks};
 use super::quantise::{Prices, metered};
 use super::rough::luma_site;
-use crate::tile::canvas::{CellInfo, level_activity};
+use crate::tile::canvas::CellInfo;
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
-use crate::tile::patch_context;
+use crate::tile::patch_context::{self, PatchContext};
 use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
@@ -82,7 +82,7 @@ struct LumaOption {
     choice: usize,
 }
 
-impl Encoder<'_> {
+impl<'d> Encoder<'d> {
     /// Finds the cheapest leaf for a place, unless it clearly costs more than `bound`.
     pub(crate) fn try_leaf(
         &self,
@@ -324,7 +324,7 @@ impl Encoder<'_> {
             coefficients: Coefficients::default(),
         };
         for &choice in choices {
-            if let Some(mut found) = self.coded_patch(place, choice, &trial.spectrum) {
+            if let Some(mut found) = self.coded_patch(place, context, choice, &trial.spectrum) {
                 found.cost += self.lambda * coded;
                 if found.cost < best.cost {
                     best = found;
@@ -334,18 +334,19 @@ impl Encoder<'_> {
         best
     }
 
-    /// Codes a residual with one basis; nothing if no level survives.
+    /// Codes a residual with one basis; nothing if no level survives. `context` is that of the first basis.
     fn coded_patch(
         &self,
         place: &PatchPlace<'_>,
+        mut context: PatchContext<'d>,
         choice: usize,
         spectrum: &[f32],
     ) -> Option<PatchTrial> {
         let PatchPlace { site, fold, .. } = *place;
         let (shape, bases) = (fold.apply(site.shape), self.state.bases(site.kind));
-        let context =
-            self.state
-                .patch_context(site, fold, place.border, place.sister, choice as u32);
+        let group = bases.group(shape, fold.class);
+        context.choice = choice as u32;
+        context.basis = &group[choice];
         let mut values = self.buffers.floats.take(spectrum.len());
         self.analysis
             .rotate(bases, shape, fold.class, choice, spectrum, &mut values);
@@ -357,9 +358,8 @@ impl Encoder<'_> {
         let found = prices.quantise(&context, &values, shape.coded());
         self.buffers.floats.give(values);
         let (levels, cost) = found?;
-        let count = bases.group(shape, fold.class).len();
         let basis = metered(self.models(), |meter| {
-            syntax::code_basis(meter, &context, count, choice as u32);
+            syntax::code_basis(meter, &context, group.len(), choice as u32);
         });
         Some(PatchTrial {
             cost: cost + self.lambda * basis,
@@ -381,14 +381,7 @@ impl Encoder<'_> {
         let Site {
             kind, x, y, shape, ..
         } = *place;
-        let mut info = CellInfo {
-            decoded: true,
-            mode: leaf.mode as u8,
-            reference: leaf.reference,
-            log_width: shape.log_width() as u8,
-            log_height: shape.log_height() as u8,
-            ..CellInfo::default()
-        };
+        let mut info = CellInfo::of(shape, leaf.mode, leaf.reference);
         let fold = Fold::new(kind, leaf.mode, shape);
         for (component, samples) in samples.iter_mut().enumerate() {
             let patch = &leaf.patches[component];
@@ -397,8 +390,7 @@ impl Encoder<'_> {
                     component,
                     ..*place
                 };
-                info.coded[component] = true;
-                info.activity[component] = level_activity(&patch.levels, shape.area());
+                info.carry(component, &patch.levels, shape);
                 self.state.add_residual(&site, fold, patch, samples);
             }
         }

@@ -288,17 +288,18 @@ impl<'a> Encoder<'a> {
         trial: &mut leaf::Trial,
         observer: &mut Option<&mut dyn PatchObserver>,
     ) {
-        if let Some(observer) = observer {
-            self.observe(kind, trial.x, trial.y, trial.shape, &trial.leaf, *observer);
-        }
-        self.state.code_leaf(
-            &mut self.writer,
+        let site = Site {
             kind,
-            trial.x,
-            trial.y,
-            trial.shape,
-            &mut trial.leaf,
-        );
+            component: 0,
+            x: trial.x,
+            y: trial.y,
+            shape: trial.shape,
+        };
+        if let Some(observer) = observer {
+            self.observe(&site, &trial.leaf, *observer);
+        }
+        self.state
+            .code_leaf(&mut self.writer, &site, &mut trial.leaf);
     }
 }
 

@@ -119,15 +119,10 @@ impl Encoder<'_> {
     }
 
     /// Shows the patches of a leaf that is about to be written.
-    pub(super) fn observe(
-        &self,
-        kind: PlaneKind,
-        x: usize,
-        y: usize,
-        shape: Shape,
-        leaf: &Leaf,
-        observer: &mut dyn PatchObserver,
-    ) {
+    pub(super) fn observe(&self, place: &Site, leaf: &Leaf, observer: &mut dyn PatchObserver) {
+        let Site {
+            kind, x, y, shape, ..
+        } = *place;
         let canvas = self.state.canvas(kind);
         let mode = leaf.mode;
         let luma_mode = match kind {
@@ -137,11 +132,8 @@ impl Encoder<'_> {
         let fold = Fold::new(kind, mode, shape);
         for component in 0..canvas.components.len() {
             let site = Site {
-                kind,
                 component,
-                x,
-                y,
-                shape,
+                ..*place
             };
             let (prediction, border) = self.state.prediction(&site, leaf, luma_mode);
             let context = self.state.patch_context(&site, fold, &border, false, 0);
