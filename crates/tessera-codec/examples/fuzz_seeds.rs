@@ -10,8 +10,7 @@ use tessera_codec::{Integrity, Limits};
 fn main() -> io::Result<()> {
     let corpus = PathBuf::from(env::args().nth(1).unwrap_or("fuzz/corpus".into()));
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance");
-    for entry in fs::read_dir(streams)? {
-        let path = entry?.path();
+    for path in streams_below(&streams)? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let file = fs::read(&path)?;
         for target in ["range", "header", "container", "decode", "round_trip"] {
@@ -22,6 +21,20 @@ fn main() -> io::Result<()> {
         }
     }
     write(&corpus, "dictionary", "nothing-changed", &[])
+}
+
+/// The streams in a folder and in those below it; dictionaries and hashes lie beside them.
+fn streams_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut streams = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            streams.extend(streams_below(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "tsr") {
+            streams.push(path);
+        }
+    }
+    Ok(streams)
 }
 
 /// The tiles and the metadata of a stream, each for the target that reads it.

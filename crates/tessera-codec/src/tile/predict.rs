@@ -24,7 +24,7 @@ pub(crate) const VERTICAL: usize = 26;
 const FIRST_VERTICAL: usize = 18;
 
 /// Horizontal shift per row in 1/32 sample, for modes 2..=34.
-const ANGLES: [i32; 33] = [
+pub(crate) const ANGLES: [i32; 33] = [
     32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26, -32, -26, -21, -17, -13, -9,
     -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32,
 ];

@@ -1,6 +1,6 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
-use super::cosine::transform_columns;
+use super::cosine::{transform_columns, transform_rows};
 use crate::simd::vectorised;
 use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
@@ -19,9 +19,9 @@ pub(crate) struct Analysis {
 
 /// Where a frequency lies in the result of the fast transform, and what makes it orthonormal.
 #[derive(Clone, Copy, Debug)]
-struct ScanStep {
-    at: u16,
-    norm: f32,
+pub(super) struct ScanStep {
+    pub(super) at: u16,
+    pub(super) norm: f32,
 }
 
 /// A rotation by atoms and by frequencies; empty for the cosine basis.
@@ -66,16 +66,19 @@ impl Analysis {
         }
     }
 
-    /// Cosine spectrum of `original` minus `prediction`, times `scale`, in the scan order of the folded shape.
-    pub(crate) fn spectrum(
+    /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.
+    pub(super) fn scan(&self, shape: Shape, transposed: bool) -> &[ScanStep] {
+        &self.scans[shape.index()][usize::from(transposed)]
+    }
+
+    /// Frequencies of `original` minus `prediction`, times `scale`, as the fast transform leaves them.
+    pub(crate) fn frequencies(
         &self,
         shape: Shape,
-        transposed: bool,
         patch: Difference<'_>,
         scale: f32,
         out: &mut [f32],
     ) {
-        let scan = &self.scans[shape.index()][usize::from(transposed)];
         let go = match (shape.width(), shape.height()) {
             (4, 4) => transform::<4, 4, 16>,
             (4, 8) => transform::<4, 8, 32>,
@@ -91,7 +94,20 @@ impl Analysis {
             (64, 32) => transform::<64, 32, 2048>,
             _ => transform::<64, 64, 4096>,
         };
-        go(patch, scale, scan, out);
+        go(patch, scale, out);
+    }
+
+    /// Cosine spectrum in the scan order of the folded shape, from what the fast transform left.
+    pub(crate) fn spectrum(
+        &self,
+        shape: Shape,
+        transposed: bool,
+        frequencies: &[f32],
+        out: &mut [f32],
+    ) {
+        for (out, step) in out.iter_mut().zip(self.scan(shape, transposed)) {
+            *out = frequencies[step.at as usize] * step.norm;
+        }
     }
 
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
@@ -171,14 +187,18 @@ fn rotations(bases: &BasisSet) -> Vec<Vec<Matrix>> {
 /// The scan of a shape, and for the transposed patch the scan of the transposed shape.
 fn scan_pair(shape: Shape) -> [Vec<ScanStep>; 2] {
     let (w, h) = (shape.width(), shape.height());
-    // The fast transform leaves columns in rows.
+    // The fast transform leaves columns in rows of wide shapes.
     let step = |u: usize, v: usize| {
         let norm = |frequency: usize, side: usize| {
             let square = if frequency == 0 { 1.0 } else { 2.0 } / side as f64;
             square.sqrt()
         };
         ScanStep {
-            at: (u * h + v) as u16,
+            at: if w > WIDEST_UPRIGHT {
+                u * h + v
+            } else {
+                v * w + u
+            } as u16,
             norm: (norm(u, w) * norm(v, h)) as f32,
         }
     };
@@ -202,25 +222,21 @@ pub(crate) struct Difference<'a> {
     pub(crate) prediction: &'a [i32],
 }
 
+/// Up to this width the fast transform works on rows where they are; wider ones are transposed for it.
+const WIDEST_UPRIGHT: usize = 16;
+
 /// Transforms a patch of `W` columns, `H` rows and `N` samples.
 fn transform<const W: usize, const H: usize, const N: usize>(
     patch: Difference<'_>,
     scale: f32,
-    scan: &[ScanStep],
     out: &mut [f32],
 ) {
-    vectorised(Transform::<W, H, N> {
-        patch,
-        scale,
-        scan,
-        out,
-    });
+    vectorised(Transform::<W, H, N> { patch, scale, out });
 }
 
 struct Transform<'a, const W: usize, const H: usize, const N: usize> {
     patch: Difference<'a>,
     scale: f32,
-    scan: &'a [ScanStep],
     out: &'a mut [f32],
 }
 
@@ -229,32 +245,28 @@ impl<const W: usize, const H: usize, const N: usize> NullaryFnOnce for Transform
 
     #[inline(always)]
     fn call(self) {
-        let Self {
-            patch,
-            scale,
-            scan,
-            out,
-        } = self;
+        let Self { patch, scale, out } = self;
         let mut rows = [[0f32; W]; H];
         let originals = patch.original.chunks(patch.stride);
         let predictions = patch.prediction.as_chunks::<W>().0;
         for (to, (original, prediction)) in rows.iter_mut().zip(originals.zip(predictions)) {
-            for ((to, original), prediction) in to.iter_mut().zip(original).zip(prediction) {
-                *to = (original - *prediction as f32) * scale;
+            let original: &[f32; W] = original.first_chunk().expect("a patch lies in its plane");
+            for x in 0..W {
+                to[x] = (original[x] - prediction[x] as f32) * scale;
             }
         }
         transform_columns::<W, H>(&mut rows);
-        let mut flat = [0f32; N];
-        let columns = flat.as_chunks_mut::<H>().0;
+        if W <= WIDEST_UPRIGHT {
+            transform_rows(&rows, out.as_chunks_mut::<W>().0);
+            return;
+        }
+        let columns = out.as_chunks_mut::<H>().0;
         for (y, row) in rows.iter().enumerate() {
             for (column, value) in columns.iter_mut().zip(row) {
                 column[y] = *value;
             }
         }
         transform_columns::<H, W>(columns);
-        for (out, step) in out.iter_mut().zip(scan) {
-            *out = flat[step.at as usize] * step.norm;
-        }
     }
 }
 

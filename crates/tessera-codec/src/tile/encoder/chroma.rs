@@ -85,6 +85,11 @@ impl Encoder<'_> {
         modes.sort_by(|a, b| estimate_of(a).total_cmp(&estimate_of(b)));
         let kept = self.effort.chroma_modes.min(modes.len());
         self.recycle(modes.drain(kept..).flatten());
+        for trials in &mut modes {
+            for (trial, site) in trials.iter_mut().zip(sites) {
+                self.order_spectrum(site, trial);
+            }
+        }
         modes
     }
 

@@ -22,6 +22,33 @@ fn odd_cosines(n: usize) -> Vec<f32> {
     (0..half * half).map(entry).collect()
 }
 
+/// cos(pi (2 i + 1) k / 2 n) for n = 4, 8, 16, row-major by i.
+static WHOLE: LazyLock<[Vec<f32>; 3]> = LazyLock::new(|| [4, 8, 16].map(cosines));
+
+fn cosines(n: usize) -> Vec<f32> {
+    let entry = |at: usize| {
+        let turn = (2 * (at / n) + 1) * (at % n) * (64 / n);
+        cosine(turn % 256) as f32 / (1u32 << 30) as f32
+    };
+    (0..n * n).map(entry).collect()
+}
+
+/// Transforms rows of at most 16 samples, by one product of each sample with all its frequencies.
+#[inline(always)]
+pub(super) fn transform_rows<const W: usize>(rows: &[[f32; W]], out: &mut [[f32; W]]) {
+    let cosines = WHOLE[W.trailing_zeros() as usize - 2].as_chunks::<W>().0;
+    let cosines: &[[f32; W]; W] = cosines.try_into().expect("the matrix is square");
+    for (row, out) in rows.iter().zip(out) {
+        let mut sums = [0f32; W];
+        for x in 0..W {
+            for k in 0..W {
+                sums[k] += row[x] * cosines[x][k];
+            }
+        }
+        *out = sums;
+    }
+}
+
 /// Transforms the columns of `N` rows of `W` samples.
 #[inline(always)]
 pub(super) fn transform_columns<const W: usize, const N: usize>(rows: &mut [[f32; W]]) {

@@ -16,7 +16,13 @@ use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
 /// The true cost is rarely below this share of its estimate.
-pub(super) const OPTIMISM: f32 = 0.85;
+pub(super) const OPTIMISM: f32 = 0.95;
+/// A leaf whose first option exceeds the bound by this factor is not tried further.
+const HOPELESS: f32 = 1.05;
+/// The neighbours of a direction are tried if it costs at most this much more than the best mode.
+const REFINED_UP_TO: f32 = 1.3;
+/// A mode the first look found to cost this much more than the best one is not tried again.
+const UNLIKELY_FROM: f32 = 1.4;
 
 /// A coded leaf that is not yet on the canvas.
 #[derive(Debug)]
@@ -38,6 +44,7 @@ pub(super) struct ModeTrial {
     pub(super) bits: f32,
     pub(super) estimate: f32,
     pub(super) prediction: Vec<i32>,
+    /// As the fast transform leaves it until the trial is followed up, then in scan order.
     pub(super) spectrum: Vec<f32>,
     /// The reference it comes from, and the border its coefficients are seen with then.
     pub(super) reference: Option<Box<(ReferenceUse, Border)>>,
@@ -125,6 +132,12 @@ impl<'d> Encoder<'d> {
             {
                 best = Some((patch, option.mode));
             }
+            if best
+                .as_ref()
+                .is_some_and(|(least, _)| least.cost > bound * HOPELESS)
+            {
+                break;
+            }
         }
         let (patch, mode) = best.expect("there is at least one option");
         let trial = modes.swap_remove(mode);
@@ -176,8 +189,10 @@ impl<'d> Encoder<'d> {
             }
         }
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        let close = trials[0].estimate * REFINED_UP_TO;
         if let Some(nearest) = trials
             .iter()
+            .take_while(|trial| trial.estimate <= close)
             .map(|trial| trial.mode)
             .find(|&mode| mode >= 2)
         {
@@ -191,6 +206,16 @@ impl<'d> Encoder<'d> {
         let kept = self.effort.modes.min(trials.len());
         self.recycle(trials.drain(kept..));
         trials
+            .iter_mut()
+            .for_each(|trial| self.order_spectrum(site, trial));
+        trials
+    }
+
+    /// Puts the frequencies of a trial that is followed up in scan order.
+    pub(super) fn order_spectrum(&self, site: &Site, trial: &mut ModeTrial) {
+        let fold = Fold::new(site.kind, trial.mode, site.shape);
+        let frequencies = std::mem::take(&mut trial.spectrum);
+        trial.spectrum = self.spectrum(site, fold, frequencies);
     }
 
     /// Flat modes, the neighbours' modes and the directions found by the first look.
@@ -202,9 +227,16 @@ impl<'d> Encoder<'d> {
             y: site.y / size * size,
             size,
         };
-        let mut modes = vec![PLANAR, MEAN];
+        let look = self.rough.look(parent);
+        let mut modes = vec![PLANAR];
+        if look.mean <= UNLIKELY_FROM {
+            modes.push(MEAN);
+        }
         modes.extend(contexts.neighbours());
-        modes.extend(self.rough.look(parent).directions.map(usize::from));
+        modes.push(usize::from(look.directions[0]));
+        if look.second <= UNLIKELY_FROM {
+            modes.push(usize::from(look.directions[1]));
+        }
         if w != h {
             let side = w.min(h);
             for part in 0..2 {
@@ -232,14 +264,14 @@ impl<'d> Encoder<'d> {
         prediction: Vec<i32>,
     ) -> ModeTrial {
         let fold = Fold::new(site.kind, mode, site.shape);
-        let spectrum = self.spectrum(site, fold, &prediction);
-        let estimate = self.estimate(site, fold, 0, &spectrum) + self.lambda * bits;
+        let frequencies = self.frequencies(site, &prediction);
+        let estimate = self.estimate(site, fold, &frequencies) + self.lambda * bits;
         ModeTrial {
             mode,
             bits,
             estimate,
             prediction,
-            spectrum,
+            spectrum: frequencies,
             reference: None,
         }
     }
@@ -252,8 +284,8 @@ impl<'d> Encoder<'d> {
         }
     }
 
-    /// Spectrum (scan order, in steps) of what a prediction leaves.
-    pub(crate) fn spectrum(&self, site: &Site, fold: Fold, prediction: &[i32]) -> Vec<f32> {
+    /// Frequencies (in steps) of what a prediction leaves, as the fast transform leaves them.
+    pub(super) fn frequencies(&self, site: &Site, prediction: &[i32]) -> Vec<f32> {
         let original = &self.originals[self.plane_index(site)];
         let patch = Difference {
             original: &original[site.y * self.stride + site.x..],
@@ -261,24 +293,27 @@ impl<'d> Encoder<'d> {
             prediction,
         };
         let scale = 1.0 / self.state.step(site.kind).value();
+        let mut frequencies = self.buffers.floats.take(site.shape.area());
+        self.analysis
+            .frequencies(site.shape, patch, scale, &mut frequencies);
+        frequencies
+    }
+
+    /// Spectrum in scan order, from frequencies as the fast transform leaves them.
+    pub(super) fn spectrum(&self, site: &Site, fold: Fold, frequencies: Vec<f32>) -> Vec<f32> {
         let mut spectrum = self.buffers.floats.take(site.shape.area());
         self.analysis
-            .spectrum(site.shape, fold.transposed, patch, scale, &mut spectrum);
+            .spectrum(site.shape, fold.transposed, &frequencies, &mut spectrum);
+        self.buffers.floats.give(frequencies);
         spectrum
     }
 
-    /// Rough cost of the coefficients of a basis.
-    pub(super) fn estimate(
-        &self,
-        site: &Site,
-        fold: Fold,
-        choice: usize,
-        coefficients: &[f32],
-    ) -> f32 {
+    /// Rough cost of frequencies in the cosine basis.
+    pub(super) fn estimate(&self, site: &Site, fold: Fold, frequencies: &[f32]) -> f32 {
         let bases = self.state.bases(site.kind);
         let group = bases.group_index(fold.apply(site.shape), fold.class);
         self.rough_prices
-            .estimate(site.kind, group, choice, coefficients)
+            .estimate_frequencies(site.kind, group, fold.transposed, frequencies)
     }
 
     /// Rough cost of a residual in every basis it may be coded with.

@@ -6,6 +6,7 @@ mod chroma;
 mod cosine;
 mod leaf;
 mod matching;
+mod orientation;
 mod prices;
 mod quantise;
 mod reference;
@@ -135,6 +136,7 @@ impl<'a> Encoder<'a> {
     ) -> Self {
         let state = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
+        let analysis = Analysis::new(dictionary);
         let (stride, rows) = (state.luma.width, state.luma.height);
         let originals: Vec<Vec<f32>> = planes
             .iter()
@@ -147,8 +149,8 @@ impl<'a> Encoder<'a> {
             rough: RoughMap::empty(),
             originals,
             stride,
-            analysis: Analysis::new(dictionary),
-            rough_prices: RoughPrices::new(dictionary, &models, effort.lambda),
+            rough_prices: RoughPrices::new(dictionary, &models, &analysis, effort.lambda),
+            analysis,
             buffers: Buffers::default(),
             lambda: effort.lambda,
             effort,

@@ -3,6 +3,7 @@
 //! A coefficient is either dropped, or pays for being significant at its place in its basis, for its sign and for
 //! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
 
+use super::analysis::Analysis;
 use crate::simd::vectorised;
 use crate::tile::coder::{ModelPair, code_length};
 use pulp::NullaryFnOnce;
@@ -21,12 +22,20 @@ const DOUBLING_BITS: f32 = 2.0;
 #[derive(Debug)]
 pub(crate) struct RoughPrices {
     significance: [Vec<Vec<Vec<f32>>>; 2],
+    /// Those of the cosine bases as frequencies lie in the result of the fast transform, for the patch as it is
+    /// and transposed.
+    cosine: [Vec<[FrequencyPrices; 2]>; 2],
     slope: f32,
 }
 
 impl RoughPrices {
     /// `lambda` is the price of a bit in squared steps.
-    pub(crate) fn new(dictionary: &Dictionary, models: &ModelPair, lambda: f32) -> Self {
+    pub(crate) fn new(
+        dictionary: &Dictionary,
+        models: &ModelPair,
+        analysis: &Analysis,
+        lambda: f32,
+    ) -> Self {
         let of = |set: &BasisSet| {
             let groups = BasisSet::keys(set.kind());
             let price = |(shape, class): (Shape, usize)| {
@@ -42,10 +51,33 @@ impl RoughPrices {
         } else {
             of(&dictionary.chroma)
         };
+        let significance: [Vec<Vec<Vec<f32>>>; 2] = [of(&dictionary.luma), chroma];
+        let cosine = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
+            let groups = BasisSet::keys(kind).zip(&significance[kind as usize]);
+            groups
+                .map(|((shape, _), prices)| lay_out(analysis, shape, &prices[0]))
+                .collect()
+        });
         Self {
-            significance: [of(&dictionary.luma), chroma],
+            significance,
+            cosine,
             slope: DOUBLING_BITS * lambda,
         }
+    }
+
+    /// Rough cost of what the fast transform left, coded in the cosine basis of a group.
+    pub(crate) fn estimate_frequencies(
+        &self,
+        kind: PlaneKind,
+        group: usize,
+        transposed: bool,
+        frequencies: &[f32],
+    ) -> f32 {
+        vectorised(EstimateFrequencies {
+            frequencies,
+            prices: &self.cosine[kind as usize][group][usize::from(transposed)],
+            slope: self.slope,
+        })
     }
 
     /// Rough cost of coefficients (coding order, in steps) in a basis.
@@ -64,6 +96,28 @@ impl RoughPrices {
     }
 }
 
+/// The prices of frequencies, and what makes them orthonormal.
+#[derive(Debug)]
+struct FrequencyPrices {
+    significance: Vec<f32>,
+    norms: Vec<f32>,
+}
+
+/// Prices in scan order as the fast transform leaves frequencies: of the shape itself, and of the transposed patch.
+fn lay_out(analysis: &Analysis, shape: Shape, prices: &[f32]) -> [FrequencyPrices; 2] {
+    [(shape, false), (shape.transposed(), true)].map(|(shape, transposed)| {
+        let (mut significance, mut norms) = (vec![0.0; shape.area()], vec![0.0; shape.area()]);
+        for (step, &price) in analysis.scan(shape, transposed).iter().zip(prices) {
+            significance[usize::from(step.at)] = price;
+            norms[usize::from(step.at)] = step.norm;
+        }
+        FrequencyPrices {
+            significance,
+            norms,
+        }
+    })
+}
+
 /// The price of a coefficient of magnitude one at every place of a basis.
 fn places(
     kind: PlaneKind,
@@ -78,6 +132,15 @@ fn places(
         CODED_DISTORTION + lambda * (CODED_BITS + code_length(one.clamp(32, 65504)))
     };
     (0..shape.area()).map(price).collect()
+}
+
+/// Rough cost of one coefficient.
+#[inline(always)]
+fn rough_cost(coefficient: f32, significance: f32, slope: f32) -> f32 {
+    // log2 of a float, linear between powers of two, from its bits.
+    let bits = coefficient.abs().max(1.0).to_bits();
+    let log = bits as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
+    (coefficient * coefficient).min(significance + slope * log)
 }
 
 struct Estimate<'a> {
@@ -96,10 +159,31 @@ impl NullaryFnOnce for Estimate<'_> {
         let prices = self.significance.as_chunks::<8>().0;
         for (chunk, price) in chunks.iter().zip(prices) {
             for i in 0..8 {
-                let c = chunk[i];
-                // log2 of a float, linear between powers of two, from its bits.
-                let log = c.abs().max(1.0).to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
-                lanes[i] += (c * c).min(price[i] + self.slope * log);
+                lanes[i] += rough_cost(chunk[i], price[i], self.slope);
+            }
+        }
+        lanes.iter().sum()
+    }
+}
+
+struct EstimateFrequencies<'a> {
+    frequencies: &'a [f32],
+    prices: &'a FrequencyPrices,
+    slope: f32,
+}
+
+impl NullaryFnOnce for EstimateFrequencies<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        let mut lanes = [0f32; 8];
+        let chunks = self.frequencies.as_chunks::<8>().0;
+        let prices = self.prices.significance.as_chunks::<8>().0;
+        let norms = self.prices.norms.as_chunks::<8>().0;
+        for ((chunk, price), norm) in chunks.iter().zip(prices).zip(norms) {
+            for i in 0..8 {
+                lanes[i] += rough_cost(chunk[i] * norm[i], price[i], self.slope);
             }
         }
         lanes.iter().sum()

@@ -154,6 +154,9 @@ impl Encoder<'_> {
         }
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         trials.truncate(self.effort.modes);
+        trials
+            .iter_mut()
+            .for_each(|trial| self.order_spectrum(site, trial));
         modes.extend(trials);
         modes.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
     }

@@ -1,11 +1,13 @@
 //! What reference pictures would save, block by block, for those who choose them.
 
 use super::matching::Matches;
+use super::orientation::Orientations;
 use super::rough::luma_site;
 use super::{Effort, Encoder};
 use crate::tile::TileConfig;
 use crate::tile::syntax::Block;
 use tessera_dict::Dictionary;
+use tessera_patch::shape::SUPERBLOCK;
 use tessera_patch::{Plane, Shape};
 
 /// Side of the blocks that are looked at.
@@ -43,6 +45,11 @@ pub fn reference_costs(
             )
         })
         .collect();
+    let across = encoder.stride.div_ceil(SUPERBLOCK);
+    let down = (encoder.source.len() / encoder.stride).div_ceil(SUPERBLOCK);
+    let orientations: Vec<Orientations> = (0..across * down)
+        .map(|at| encoder.orientations(at % across * SUPERBLOCK, at / across * SUPERBLOCK))
+        .collect();
     let shape = Shape::new(SIDE, SIDE).expect("the block is a shape");
     let to_bits = 1.0 / encoder.lambda;
     let (columns, rows) = (planes[0].width / SIDE, planes[0].height / SIDE);
@@ -55,8 +62,9 @@ pub fn reference_costs(
                 cost * to_bits + REFERENCE_BITS
             });
             let block = Block { x, y, size: SIDE };
+            let orientations = &orientations[y / SUPERBLOCK * across + x / SUPERBLOCK];
             BlockCosts {
-                alone: encoder.look(block).cost * to_bits,
+                alone: encoder.look(block, orientations).cost * to_bits,
                 with: with.collect(),
             }
         })

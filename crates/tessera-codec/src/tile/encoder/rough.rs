@@ -5,8 +5,9 @@
 //! directions found here.
 
 use super::Encoder;
+use super::orientation::Orientations;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
+use crate::tile::predict::{Border, MEAN, PLANAR, Predictor};
 use crate::tile::state::{Fold, Site};
 use crate::tile::syntax::{Block, Split};
 use tessera_patch::Shape;
@@ -14,8 +15,10 @@ use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
 /// Bits of side information a block is assumed to take.
 const BLOCK_BITS: f32 = 5.0;
-/// Every how many directions one is looked at.
-const DIRECTION_STEP: usize = 4;
+/// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
+const DIVISIBLE_BITS: f32 = 20.0;
+/// Halves rarely win where whole and quarters differ by more than this factor.
+const HALVES_RANGE: f32 = 1.5;
 
 /// Rough costs of a block and its best directions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +28,20 @@ pub(crate) struct Look {
     /// Cost as upper and lower half, and as left and right half.
     halves: [f32; 2],
     pub(crate) directions: [u8; 2],
+    /// Cost with the mean mode and with the second direction, relative to that with the best mode.
+    pub(crate) mean: f32,
+    pub(crate) second: f32,
+}
+
+impl Look {
+    /// Of a block that is not worth a look.
+    const UNLIKELY: Self = Self {
+        cost: f32::INFINITY,
+        halves: [f32::INFINITY; 2],
+        directions: [0; 2],
+        mean: 1.0,
+        second: 1.0,
+    };
 }
 
 /// Rough costs of a block whole, quartered and halved both ways, relative to the least of them.
@@ -43,7 +60,7 @@ pub(crate) struct RoughMap {
     levels: [Vec<Look>; 5],
 }
 
-fn level_of(size: usize) -> usize {
+pub(super) fn level_of(size: usize) -> usize {
     (SUPERBLOCK / size).trailing_zeros() as usize
 }
 
@@ -64,6 +81,11 @@ impl RoughMap {
     pub(crate) fn look(&self, block: Block) -> Look {
         let (level, at) = self.index(block);
         self.levels[level][at]
+    }
+
+    fn set(&mut self, block: Block, look: Look) {
+        let (level, at) = self.index(block);
+        self.levels[level][at] = look;
     }
 
     /// How the ways of coding a block compare; the smallest blocks have but one.
@@ -99,64 +121,79 @@ impl Encoder<'_> {
     pub(crate) fn look_at(&mut self, superblock: Block) {
         let mut map = RoughMap::empty();
         map.origin = (superblock.x, superblock.y);
-        let mut level = vec![superblock];
-        while !level.is_empty() {
-            for &block in level.iter().filter(|block| block.fits(&self.state.luma)) {
-                let (at, index) = map.index(block);
-                map.levels[at][index] = self.look(block);
+        let orientations = self.orientations(superblock.x, superblock.y);
+        let fitting = |size: usize| {
+            let luma = &self.state.luma;
+            let across = SUPERBLOCK / size;
+            let at = move |i: usize| Block {
+                x: superblock.x + i % across * size,
+                y: superblock.y + i / across * size,
+                size,
+            };
+            (0..across * across)
+                .map(at)
+                .filter(move |block| block.fits(luma))
+        };
+        for block in fitting(2 * MIN_SIDE) {
+            map.set(block, self.look(block, &orientations));
+            let divisible = map.look(block).cost >= self.lambda * DIVISIBLE_BITS;
+            for quarter in block.quarters() {
+                let look = if divisible {
+                    self.look(quarter, &orientations)
+                } else {
+                    Look::UNLIKELY
+                };
+                map.set(quarter, look);
             }
-            let smaller = level.iter().filter(|block| block.size > MIN_SIDE);
-            let quarters = smaller.flat_map(|block| block.quarters());
-            level = quarters
-                .filter(|block| block.x < self.state.luma.width && block.y < self.state.luma.height)
-                .collect();
+            self.look_at_halves(&mut map, block);
+        }
+        for size in [16, 32, SUPERBLOCK] {
+            for block in fitting(size) {
+                map.set(block, self.look(block, &orientations));
+                self.look_at_halves(&mut map, block);
+            }
         }
         self.rough = map;
     }
 
-    pub(super) fn look(&self, block: Block) -> Look {
+    /// The directions of edges in the superblock at (x, y).
+    pub(super) fn orientations(&self, x: usize, y: usize) -> Orientations {
+        Orientations::of(&self.source, self.stride, x, y)
+    }
+
+    /// Looks at one block as a whole.
+    pub(super) fn look(&self, block: Block, orientations: &Orientations) -> Look {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let predictor = Predictor::new(self.original_border(&site), shape);
-        let mut directions = [(f32::INFINITY, 0); 2];
-        let mut best = f32::INFINITY;
-        let mut consider = |mode: usize| {
-            let cost = self.rough_cost(&site, &predictor, mode);
-            best = best.min(cost);
-            if mode >= 2 && cost < directions[1].0 {
-                directions[1] = (cost, mode);
-                directions.sort_by(|a, b| a.0.total_cmp(&b.0));
-            }
-            directions[0].1
-        };
-        consider(PLANAR);
-        consider(MEAN);
-        let coarse = (2..MODES).step_by(DIRECTION_STEP);
-        let around = coarse
-            .map(&mut consider)
-            .last()
-            .expect("there are directions");
-        let near = [around.wrapping_sub(2), around + 2].into_iter();
-        near.filter(|mode| (2..MODES).contains(mode))
-            .for_each(|mode| {
-                consider(mode);
-            });
-        let modes = [PLANAR, directions[0].1, directions[1].1];
-        let halves =
-            [Split::Rows, Split::Columns].map(|split| self.look_at_halves(block, split, modes));
-        let cost = best.min(self.look_at_references(&site));
+        let cost = |mode: usize| self.rough_cost(&site, &predictor, mode);
+        let (planar, mean) = (cost(PLANAR), cost(MEAN));
+        let mut directions = orientations.strongest(block).map(|mode| (cost(mode), mode));
+        directions.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let least = planar.min(mean).min(directions[0].0);
         Look {
-            cost: cost + self.lambda * BLOCK_BITS,
-            halves,
+            cost: least.min(self.look_at_references(&site)) + self.lambda * BLOCK_BITS,
+            halves: [f32::INFINITY; 2],
             directions: directions.map(|(_, mode)| mode as u8),
+            mean: mean / least,
+            second: directions[1].0 / least,
         }
     }
 
-    /// Rough cost of both halves of a block, each predicted by one of a few modes.
-    fn look_at_halves(&self, block: Block, split: Split, modes: [usize; 3]) -> f32 {
-        if block.size == MIN_SIDE {
-            return f32::INFINITY;
+    /// Looks at both ways to halve a block whose whole and quarters are looked at, if they can matter.
+    fn look_at_halves(&self, map: &mut RoughMap, block: Block) {
+        let (look, quarters) = (map.look(block), map.divided(block));
+        if look.cost.max(quarters) > look.cost.min(quarters) * HALVES_RANGE {
+            return;
         }
+        let [first, second] = look.directions.map(usize::from);
+        let halves = [Split::Rows, Split::Columns]
+            .map(|split| self.cost_of_halves(block, split, [PLANAR, first, second]));
+        map.set(block, Look { halves, ..look });
+    }
+
+    /// Rough cost of both halves of a block, each predicted by one of a few modes.
+    fn cost_of_halves(&self, block: Block, split: Split, modes: [usize; 3]) -> f32 {
         let half = |(x, y, shape): (usize, usize, Shape)| {
             let site = luma_site(x, y, shape);
             let predictor = Predictor::new(self.original_border(&site), shape);
@@ -172,10 +209,10 @@ impl Encoder<'_> {
         let mut prediction = self.buffers.samples.take(site.shape.area());
         predictor.predict(mode, &mut prediction);
         let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
-        let spectrum = self.spectrum(site, fold, &prediction);
-        let cost = self.estimate(site, fold, 0, &spectrum);
+        let frequencies = self.frequencies(site, &prediction);
+        let cost = self.estimate(site, fold, &frequencies);
         self.buffers.samples.give(prediction);
-        self.buffers.floats.give(spectrum);
+        self.buffers.floats.give(frequencies);
         cost
     }
 

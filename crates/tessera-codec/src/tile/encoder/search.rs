@@ -2,6 +2,7 @@
 
 use super::Encoder;
 use super::leaf::Trial;
+use super::rough::level_of;
 use crate::tile::canvas::CellInfo;
 use crate::tile::mix::PlaneKind;
 use crate::tile::syntax::{Block, Split, split_costs};
@@ -24,16 +25,50 @@ struct Advice {
     quarters: bool,
     /// By rows, by columns.
     halves: [bool; 2],
+    /// Whether quarters are tried before the whole block.
+    quarters_first: bool,
 }
 
-fn cost_of(best: &Option<(f32, Tree)>) -> f32 {
-    best.as_ref().map_or(f32::INFINITY, |(cost, _)| *cost)
+/// The ways of coding a block that were tried.
+struct Contest {
+    kind: PlaneKind,
+    block: Block,
+    /// What costs more is of no interest.
+    bound: f32,
+    /// Price of saying so, by [`Split`].
+    split_costs: [f32; 4],
+    /// Cost of the whole block, if it was tried.
+    whole: f32,
+    best: Option<(f32, Tree)>,
+}
+
+impl Contest {
+    fn least(&self) -> f32 {
+        self.best.as_ref().map_or(f32::INFINITY, |(cost, _)| *cost)
+    }
+
+    fn enter(&mut self, cost: f32, tree: Tree) {
+        if cost < self.least() {
+            self.best = Some((cost, tree));
+        }
+    }
+
+    /// Whether the whole block needs no comparison with its parts: it costs next to nothing, or it is chroma that
+    /// its prediction already explains.
+    fn is_settled(&self, cheap: f32) -> bool {
+        let empty =
+            |tree: &Tree| matches!(tree, Tree::Leaf(trial) if trial.info.coded == [false; 2]);
+        let explained = self.best.as_ref().is_some_and(|(_, tree)| empty(tree));
+        self.whole <= cheap || self.kind == PlaneKind::Chroma && explained
+    }
 }
 
 /// A block whose unsplit cost is below this many bits is not split further.
 const CHEAP_BITS: f32 = 12.0;
 /// A searched block rarely costs less than this share of what the first look says.
-const LEAST_SHARE: f32 = 0.8;
+const LEAST_SHARE: f32 = 0.95;
+/// The first look flatters large blocks: it predicts them from originals. Share of the patience they get, from 64 down.
+const LARGE_PATIENCE: [f32; 5] = [0.75, 0.85, 1.0, 1.0, 1.0];
 
 impl Encoder<'_> {
     /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
@@ -59,54 +94,71 @@ impl Encoder<'_> {
             self.state.guide(kind),
             block,
         );
-        let mut best: Option<(f32, Tree)> = None;
-        if advice.whole {
-            let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
-            best = self
-                .try_leaf(kind, block.x, block.y, shape, bound)
-                .map(|whole| {
-                    let cost = whole.cost + self.lambda * split_bits[0];
-                    (cost, Tree::Leaf(Box::new(whole)))
-                });
+        let mut contest = Contest {
+            kind,
+            block,
+            bound,
+            split_costs: split_bits.map(|bits| self.lambda * bits),
+            whole: f32::INFINITY,
+            best: None,
+        };
+        // The likely winner first: it bounds the others.
+        if advice.quarters_first {
+            self.enter_quarters(&mut contest);
         }
-        let whole_cost = cost_of(&best);
-        if !self.is_settled(kind, &best) && whole_cost > self.lambda * CHEAP_BITS {
-            if advice.quarters {
-                self.erase(kind, block);
-                let bits = self.lambda * split_bits[1];
-                let quarters_bound = bound.min(whole_cost * self.effort.halves_margin) - bits;
-                if let Some((cost, quarters)) = self.search_quarters(kind, block, quarters_bound)
-                    && cost + bits < whole_cost
-                {
-                    best = Some((cost + bits, quarters));
-                }
+        if advice.whole {
+            self.enter_whole(&mut contest);
+        }
+        if !contest.is_settled(self.lambda * CHEAP_BITS) {
+            if advice.quarters && !advice.quarters_first {
+                self.enter_quarters(&mut contest);
             }
             for (i, split) in [Split::Rows, Split::Columns].into_iter().enumerate() {
                 // Halves pay where neither the whole nor the quarters are far ahead.
+                let least = contest.least();
                 let open =
-                    cost_of(&best) * self.effort.halves_margin > whole_cost || best.is_none();
+                    least * self.effort.halves_margin > contest.whole || least == f32::INFINITY;
                 if advice.halves[i] && open {
-                    self.erase(kind, block);
-                    let bits = self.lambda * split_bits[2 + i];
-                    let halves_bound = bound.min(cost_of(&best));
-                    if let Some(halves) = self.search_halves(kind, block, split, bits, halves_bound)
-                    {
-                        best = Some(halves);
-                    }
+                    self.enter_halves(&mut contest, split);
                 }
             }
         }
-        let (cost, tree) = best?;
+        let (cost, tree) = contest.best?;
         self.erase(kind, block);
         self.draw(kind, &tree);
         Some((cost, tree))
     }
 
-    /// Whether a whole block needs no comparison with its parts: chroma that its prediction already explains.
-    fn is_settled(&self, kind: PlaneKind, whole: &Option<(f32, Tree)>) -> bool {
-        let empty =
-            |tree: &Tree| matches!(tree, Tree::Leaf(trial) if trial.info.coded == [false; 2]);
-        kind == PlaneKind::Chroma && whole.as_ref().is_some_and(|(_, tree)| empty(tree))
+    fn enter_whole(&mut self, contest: &mut Contest) {
+        let Block { x, y, size } = contest.block;
+        self.erase(contest.kind, contest.block);
+        let shape = Shape::new(size, size).expect("blocks are square shapes");
+        let bound = contest
+            .bound
+            .min(contest.least() * self.effort.halves_margin);
+        if let Some(whole) = self.try_leaf(contest.kind, x, y, shape, bound) {
+            contest.whole = whole.cost + contest.split_costs[Split::None as usize];
+            contest.enter(contest.whole, Tree::Leaf(Box::new(whole)));
+        }
+    }
+
+    fn enter_quarters(&mut self, contest: &mut Contest) {
+        self.erase(contest.kind, contest.block);
+        let price = contest.split_costs[Split::Quad as usize];
+        let bound = contest.bound.min(contest.whole * self.effort.halves_margin) - price;
+        if let Some((cost, tree)) = self.search_quarters(contest.kind, contest.block, bound) {
+            contest.enter(cost + price, tree);
+        }
+    }
+
+    fn enter_halves(&mut self, contest: &mut Contest, split: Split) {
+        self.erase(contest.kind, contest.block);
+        let price = contest.split_costs[split as usize];
+        let bound = contest.bound.min(contest.least());
+        let found = self.search_halves(contest.kind, contest.block, split, price, bound);
+        if let Some((cost, tree)) = found {
+            contest.enter(cost, tree);
+        }
     }
 
     /// What the rough costs say is worth trying.
@@ -118,14 +170,21 @@ impl Encoder<'_> {
                 whole: true,
                 quarters: divide,
                 halves: [divide; 2],
+                quarters_first: false,
             };
         }
         let costs = self.rough.compare(block);
         let [whole, quarters, halves] = self.effort.patience;
-        Advice {
+        let whole = whole * LARGE_PATIENCE[level_of(block.size)];
+        let advice = Advice {
             whole: costs.whole <= whole || !divisible,
             quarters: costs.quarters <= quarters && divisible,
             halves: costs.halves.map(|cost| cost <= halves && divisible),
+            quarters_first: false,
+        };
+        Advice {
+            quarters_first: advice.quarters && costs.whole > 1.0,
+            ..advice
         }
     }
 

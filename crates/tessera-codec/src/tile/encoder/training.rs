@@ -139,7 +139,7 @@ impl Encoder<'_> {
             let context = self.state.patch_context(&site, fold, &border, false, 0);
             let patch = &leaf.patches[component];
             let folded = fold.apply(shape);
-            let spectrum = self.spectrum(&site, fold, &prediction);
+            let spectrum = self.spectrum(&site, fold, self.frequencies(&site, &prediction));
             let mut coefficients = vec![0.0; shape.area()];
             self.analysis.rotate(
                 self.state.bases(kind),

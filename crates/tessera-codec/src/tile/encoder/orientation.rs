@@ -1,0 +1,151 @@
+//! Which directions a block's edges run along, from the gradients of its original samples.
+//!
+//! A direction predicts well where samples hardly change along it. Counting gradients tells the few directions
+//! worth a prediction at a hundredth of what predicting along all of them costs.
+
+use super::rough::level_of;
+use crate::tile::predict::{ANGLES, HORIZONTAL, MODES, VERTICAL};
+use crate::tile::syntax::Block;
+use std::sync::LazyLock;
+use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
+
+const DIRECTIONS: usize = MODES - 2;
+/// Gradients are counted in these many steps of the angle from one diagonal to the other.
+const SLOPES: usize = 65;
+
+/// The direction of a slope from -32 to 32 in 1/32 sample per row, among those from above.
+static NEAREST: LazyLock<[u8; SLOPES]> = LazyLock::new(|| {
+    std::array::from_fn(|at| {
+        let slope = at as i32 - 32;
+        let above = VERTICAL - 8..=VERTICAL + 8;
+        let nearest = above.min_by_key(|&mode| ANGLES[mode - 2].abs_diff(slope));
+        nearest.expect("there are directions") as u8
+    })
+});
+
+/// Cells in a row of a superblock.
+const CELLS_ACROSS: usize = SUPERBLOCK / MIN_SIDE;
+
+type Histogram = [f32; DIRECTIONS];
+
+/// Strength of the edges along each direction, for every square block of a superblock.
+#[derive(Debug)]
+pub(super) struct Orientations {
+    /// By size from 64 down to 4, in raster order.
+    levels: [Vec<Histogram>; 5],
+}
+
+impl Orientations {
+    /// Of the superblock at `(x0, y0)` of a plane whose sides are multiples of 4.
+    pub(super) fn of(plane: &[u16], stride: usize, x0: usize, y0: usize) -> Self {
+        let mut levels: [Vec<Histogram>; 5] =
+            std::array::from_fn(|level| vec![[0.0; DIRECTIONS]; 1 << (2 * level)]);
+        let rows = plane.len() / stride;
+        let row = |y: usize| &plane[y.min(rows - 1) * stride..][..stride];
+        for y in y0..(y0 + SUPERBLOCK).min(rows) {
+            let three = [row(y.saturating_sub(1)), row(y), row(y + 1)];
+            let first = (y - y0) / MIN_SIDE * CELLS_ACROSS;
+            let cells = &mut levels[4][first..first + CELLS_ACROSS];
+            for x in x0..(x0 + SUPERBLOCK).min(stride) {
+                if let Some((direction, strength)) = edge(three, x) {
+                    cells[(x - x0) / MIN_SIDE][direction - 2] += strength;
+                }
+            }
+        }
+        for level in (0..4).rev() {
+            let (coarse, fine) = levels.split_at_mut(level + 1);
+            add_up(&mut coarse[level], &fine[0], 1 << level);
+        }
+        Self { levels }
+    }
+
+    /// The two strongest directions of a block that are not next to each other, strongest first.
+    pub(super) fn strongest(&self, block: Block) -> [usize; 2] {
+        let level = level_of(block.size);
+        let (x, y) = (block.x % SUPERBLOCK, block.y % SUPERBLOCK);
+        let histogram = &self.levels[level][((y / block.size) << level) + x / block.size];
+        let mut smooth = [0f32; DIRECTIONS];
+        for (i, value) in smooth.iter_mut().enumerate() {
+            *value = 2.0 * histogram[i]
+                + histogram[i.saturating_sub(1)]
+                + histogram[(i + 1).min(DIRECTIONS - 1)];
+        }
+        std::array::from_fn(|_| {
+            let best = (0..DIRECTIONS).max_by(|&a, &b| smooth[a].total_cmp(&smooth[b]));
+            let best = best.expect("there are directions");
+            smooth[best.saturating_sub(1)..=(best + 1).min(DIRECTIONS - 1)].fill(-1.0);
+            best + 2
+        })
+    }
+}
+
+/// The direction of the edge through the middle of three rows at `x`, and how strong it is.
+fn edge(rows: [&[u16]; 3], x: usize) -> Option<(usize, f32)> {
+    let (left, right) = (x.saturating_sub(1), (x + 1).min(rows[0].len() - 1));
+    let at = |row: usize, x: usize| i32::from(rows[row][x]);
+    let column = |x: usize| at(0, x) + 2 * at(1, x) + at(2, x);
+    let line = |row: usize| at(row, left) + 2 * at(row, x) + at(row, right);
+    let (across, down) = (
+        (column(right) - column(left)) as f32,
+        (line(2) - line(0)) as f32,
+    );
+    let strength = across.abs() + down.abs();
+    let above = |slope: f32| usize::from(NEAREST[(32.5 + 32.0 * slope) as usize]);
+    let direction = if strength == 0.0 {
+        return None;
+    } else if down.abs() <= across.abs() {
+        above(down / across)
+    } else {
+        VERTICAL + HORIZONTAL - above(across / down)
+    };
+    Some((direction, strength))
+}
+
+/// Adds the histograms of quarters up; `side` blocks lie in a row of the coarse level.
+fn add_up(coarse: &mut [Histogram], fine: &[Histogram], side: usize) {
+    for (at, sum) in coarse.iter_mut().enumerate() {
+        let first = at / side * 4 * side + at % side * 2;
+        for part in [first, first + 1, first + 2 * side, first + 2 * side + 1] {
+            for (sum, part) in sum.iter_mut().zip(&fine[part]) {
+                *sum += part;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wave along (`dx`, `dy`).
+    fn wave(dx: f64, dy: f64) -> Vec<u16> {
+        let sample = |at: usize| {
+            let phase = 0.4 * ((at % 64) as f64 * dx + (at / 64) as f64 * dy);
+            (2048.0 + 1000.0 * phase.sin()) as u16
+        };
+        (0..64 * 64).map(sample).collect()
+    }
+
+    #[test]
+    fn waves_run_along_their_crests() {
+        let whole = Block {
+            x: 0,
+            y: 0,
+            size: 64,
+        };
+        for (dx, dy, direction) in [
+            (1.0, 0.0, VERTICAL),
+            (0.0, 1.0, HORIZONTAL),
+            (1.0, 1.0, 34),
+            (1.0, -1.0, 18),
+            (1.0, 0.5, VERTICAL + 5),
+            (0.5, 1.0, HORIZONTAL - 5),
+        ] {
+            let orientations = Orientations::of(&wave(dx, dy), 64, 0, 0);
+            let found = orientations.strongest(whole)[0];
+            // Both ends of the scale are the same diagonal.
+            let ends = [found, direction].iter().all(|mode| [2, 34].contains(mode));
+            assert!(found.abs_diff(direction) <= 1 || ends, "{dx} {dy}: {found}");
+        }
+    }
+}
