@@ -64,6 +64,19 @@ impl Samples {
     }
 }
 
+#[cfg(feature = "encoder")]
+impl Samples {
+    /// Takes the part of a square block that lies on the canvas from samples of the same size.
+    pub(crate) fn copy_block(&mut self, from: &Self, x: usize, y: usize, size: usize) {
+        let rows = self.data.len() / self.stride;
+        let width = size.min(self.stride - x);
+        for row in y..(y + size).min(rows) {
+            let range = row * self.stride + x..row * self.stride + x + width;
+            self.data[range.clone()].copy_from_slice(&from.data[range]);
+        }
+    }
+}
+
 /// One or two components that share a partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Canvas {

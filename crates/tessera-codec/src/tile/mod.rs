@@ -9,6 +9,7 @@ mod filter;
 mod logistic;
 mod mix;
 mod patch_context;
+mod pool;
 mod predict;
 pub mod quantiser;
 pub(crate) mod range;

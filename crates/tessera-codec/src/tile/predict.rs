@@ -39,8 +39,8 @@ const ARM: usize = 2 * SUPERBLOCK + 2;
 /// The decoded samples around a patch; index 0 of both arms is the corner.
 #[derive(Clone, Debug)]
 pub(crate) struct Border {
-    pub(crate) top: [i32; ARM],
-    pub(crate) left: [i32; ARM],
+    pub(crate) top: [i16; ARM],
+    pub(crate) left: [i16; ARM],
     length: usize,
 }
 
@@ -61,19 +61,19 @@ impl Border {
         };
         let lefts = left.len();
         for (to, from) in border.left[1..].iter_mut().zip(left) {
-            *to = i32::from(from);
+            *to = from as i16;
         }
         let first = if lefts > 0 {
             border.left[lefts]
         } else {
             let known = corner.or(top.first().copied());
-            known.map_or((SAMPLE_MAX + 1) / 2, i32::from)
+            known.map_or((SAMPLE_MAX as i16 + 1) / 2, |sample| sample as i16)
         };
         border.left[lefts + 1..length + 2].fill(first);
-        let corner = corner.map_or(border.left[1], i32::from);
+        let corner = corner.map_or(border.left[1], |sample| sample as i16);
         (border.top[0], border.left[0]) = (corner, corner);
         for (to, &from) in border.top[1..].iter_mut().zip(top) {
-            *to = i32::from(from);
+            *to = from as i16;
         }
         let last = border.top[top.len()];
         border.top[top.len() + 1..length + 2].fill(last);
@@ -85,7 +85,7 @@ impl Border {
         let mut out = self.clone();
         for (arm, other) in [(&mut out.top, &other.top), (&mut out.left, &other.left)] {
             for (to, &from) in arm[..self.length + 2].iter_mut().zip(other) {
-                *to -= map(from);
+                *to -= map(i32::from(from)) as i16;
             }
         }
         out
@@ -96,20 +96,29 @@ impl Border {
         let mut out = self.clone();
         for (to, from) in [(&mut out.top, &self.top), (&mut out.left, &self.left)] {
             for i in 1..=self.length {
-                to[i] = (from[i - 1] + 2 * from[i] + from[i + 1] + 2) >> 2;
+                to[i] = smooth(from[i - 1], from[i], from[i + 1]);
             }
             to[self.length + 1] = from[self.length + 1];
         }
-        let corner = (self.left[1] + 2 * self.top[0] + self.top[1] + 2) >> 2;
+        let corner = smooth(self.left[1], self.top[0], self.top[1]);
         (out.top[0], out.left[0]) = (corner, corner);
         out
     }
 
     /// Sum of absolute differences along the parts of the border that touch the patch.
     pub(crate) fn gradient(&self, shape: Shape) -> u32 {
-        let run = |arm: &[i32]| arm.windows(2).map(|w| w[0].abs_diff(w[1])).sum::<u32>();
+        let run = |arm: &[i16]| {
+            let steps = arm.windows(2).map(|w| u32::from(w[0].abs_diff(w[1])));
+            steps.sum::<u32>()
+        };
         run(&self.top[..=shape.width()]) + run(&self.left[..=shape.height()])
     }
+}
+
+/// A sample averaged with its neighbours.
+#[inline(always)]
+fn smooth(before: i16, sample: i16, after: i16) -> i16 {
+    ((i32::from(before) + 2 * i32::from(sample) + i32::from(after) + 2) >> 2) as i16
 }
 
 /// Predicts patches of one shape from one border.
@@ -196,14 +205,15 @@ impl<'a, const W: usize> Predict<'a, W> {
     #[inline(always)]
     fn planar(&mut self) {
         let (w, h) = (W as i32, self.shape.height() as i32);
-        let (right, below) = (self.border.top[W + 1], self.border.left[h as usize + 1]);
+        let right = i32::from(self.border.top[W + 1]);
+        let below = i32::from(self.border.left[h as usize + 1]);
         let shift = self.shape.log_width() + self.shape.log_height() + 1;
         let top = &self.border.top[1..=W];
         for (y, row) in self.rows.iter_mut().enumerate() {
-            let (left, y) = (self.border.left[y + 1], y as i32);
+            let (left, y) = (i32::from(self.border.left[y + 1]), y as i32);
             for x in 0..W {
                 let across = (w - 1 - x as i32) * left + (x as i32 + 1) * right;
-                let down = (h - 1 - y) * top[x] + (y + 1) * below;
+                let down = (h - 1 - y) * i32::from(top[x]) + (y + 1) * below;
                 row[x] = (across * h + down * w + w * h) >> shift;
             }
         }
@@ -213,8 +223,8 @@ impl<'a, const W: usize> Predict<'a, W> {
     #[inline(always)]
     fn mean(&mut self) {
         let (w, h) = (W, self.shape.height());
-        let sum =
-            self.raw.top[1..=w].iter().sum::<i32>() + self.raw.left[1..=h].iter().sum::<i32>();
+        let both = self.raw.top[1..=w].iter().chain(&self.raw.left[1..=h]);
+        let sum: i32 = both.map(|&sample| i32::from(sample)).sum();
         let count = (w + h) as i32;
         self.rows.fill([(2 * sum + count) / (2 * count); W]);
         self.blend_towards_border();
@@ -242,11 +252,11 @@ impl<'a, const W: usize> Predict<'a, W> {
         let weights = self.column_weights();
         let top = &self.border.top[1..=W];
         for y in 0..self.rows.len() {
-            let (left, top_weight) = (self.border.left[y + 1], self.border_weight(y));
+            let (left, top_weight) = (i32::from(self.border.left[y + 1]), self.border_weight(y));
             let row = &mut self.rows[y];
             for x in 0..W {
                 row[x] = (left * weights[x]
-                    + top[x] * top_weight
+                    + i32::from(top[x]) * top_weight
                     + (64 - weights[x] - top_weight) * row[x]
                     + 32)
                     >> 6;
@@ -283,17 +293,18 @@ impl<'a, const W: usize> Predict<'a, W> {
     /// Lets a straight prediction follow the change along the other arm near that arm.
     #[inline(always)]
     fn follow_side(&mut self, vertical: bool) {
-        let corner = self.raw.top[0];
+        let corner = i32::from(self.raw.top[0]);
         let weights = self.column_weights();
         let top = &self.raw.top[1..=W];
         for y in 0..self.rows.len() {
-            let (change, row_weight) = (self.raw.left[y + 1] - corner, self.border_weight(y));
+            let change = i32::from(self.raw.left[y + 1]) - corner;
+            let row_weight = self.border_weight(y);
             let row = &mut self.rows[y];
             for x in 0..W {
                 let moved = if vertical {
                     change * weights[x]
                 } else {
-                    (top[x] - corner) * row_weight
+                    (i32::from(top[x]) - corner) * row_weight
                 };
                 row[x] = (row[x] + ((moved + 32) >> 6)).clamp(0, SAMPLE_MAX);
             }
@@ -316,7 +327,7 @@ impl<const W: usize> NullaryFnOnce for Predict<'_, W> {
 
 /// The arm a direction reads from, continued beyond the corner by the other arm.
 struct Line {
-    samples: [i32; Self::ORIGIN + ARM + 4],
+    samples: [i16; Self::ORIGIN + ARM + 4],
 }
 
 impl Line {
@@ -325,7 +336,7 @@ impl Line {
 
     /// For a patch that reaches `away` samples from the `main` arm.
     #[inline(always)]
-    fn new(main: &[i32; ARM], side: &[i32; ARM], away: usize, length: usize, angle: i32) -> Self {
+    fn new(main: &[i16; ARM], side: &[i16; ARM], away: usize, length: usize, angle: i32) -> Self {
         const ORIGIN: usize = Line::ORIGIN;
         let mut samples = [0; ORIGIN + ARM + 4];
         samples[ORIGIN..ORIGIN + length + 2].copy_from_slice(&main[..length + 2]);
@@ -355,20 +366,24 @@ impl Line {
 
 /// Reads `row.len()` samples from `line[1..]` at a fraction of `phase` / 32.
 #[inline(always)]
-fn interpolate(line: &[i32], phase: i32, cubic: bool, row: &mut [i32]) {
+fn interpolate(line: &[i16], phase: i32, cubic: bool, row: &mut [i32]) {
     let n = row.len();
     let (a, b, c, d) = (&line[..n], &line[1..=n], &line[2..n + 2], &line[3..n + 3]);
+    let at = |arm: &[i16], x: usize| i32::from(arm[x]);
     if phase == 0 {
-        row.copy_from_slice(b);
+        for (to, &from) in row.iter_mut().zip(b) {
+            *to = i32::from(from);
+        }
     } else if cubic {
         let taps = cubic_taps(phase);
-        for x in 0..n {
-            let sum = a[x] * taps[0] + b[x] * taps[1] + c[x] * taps[2] + d[x] * taps[3];
-            row[x] = ((sum + (1 << 13)) >> 14).clamp(0, SAMPLE_MAX);
+        for (x, to) in row.iter_mut().enumerate() {
+            let near = at(b, x) * taps[1] + at(c, x) * taps[2];
+            let sum = at(a, x) * taps[0] + near + at(d, x) * taps[3];
+            *to = ((sum + (1 << 13)) >> 14).clamp(0, SAMPLE_MAX);
         }
     } else {
-        for x in 0..n {
-            row[x] = ((32 - phase) * b[x] + phase * c[x] + 16) >> 5;
+        for (x, to) in row.iter_mut().enumerate() {
+            *to = ((32 - phase) * at(b, x) + phase * at(c, x) + 16) >> 5;
         }
     }
 }

@@ -5,6 +5,7 @@ use super::coder::BinaryCoder;
 use super::filter::{FilterFlags, filtered};
 use super::mix::PlaneKind;
 use super::patch_context::{PatchContext, activity_class, gradient_class};
+use super::pool::Pool;
 use super::predict::{Border, PLANAR, Predictor, SAMPLE_MAX};
 use super::quantiser::Step;
 use super::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
@@ -105,6 +106,8 @@ pub(crate) struct TileState<'a> {
     quantisers: [u8; 2],
     /// The references, if they are in use.
     pub(crate) references: Option<References<'a>>,
+    /// Buffers for patches.
+    pub(crate) samples: Pool<i32>,
 }
 
 impl<'a> TileState<'a> {
@@ -118,6 +121,7 @@ impl<'a> TileState<'a> {
             steps: quantisers.map(Step::from_index),
             quantisers,
             references: References::new(config, dictionary),
+            samples: Pool::default(),
         }
     }
 
@@ -289,6 +293,37 @@ impl<'a> TileState<'a> {
                 self.add_residual(&site, fold, patch, &mut samples);
             }
             self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
+            self.samples.give(samples);
+        }
+        self.canvas_mut(kind)
+            .mark(x, y, shape.width(), shape.height(), info);
+    }
+
+    /// As [`Self::code_leaf`] for a leaf without reference whose samples and traces are known already.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn code_known_leaf<C: BinaryCoder>(
+        &mut self,
+        coder: &mut C,
+        place: &Site,
+        leaf: &mut Leaf,
+        samples: &[Vec<i32>],
+        info: CellInfo,
+    ) {
+        let Site {
+            kind, x, y, shape, ..
+        } = *place;
+        self.code_reference(coder, place, None);
+        self.code_mode(coder, place, leaf);
+        for (component, samples) in samples.iter().enumerate() {
+            let site = Site {
+                component,
+                ..*place
+            };
+            let border = self.canvas(kind).border(component, x, y, shape);
+            let patch = &mut leaf.patches[component];
+            let fold = Fold::new(kind, leaf.mode, shape);
+            self.code_patch(coder, &site, fold, &border, info.coded[0], patch);
+            self.canvas_mut(kind).components[component].store(x, y, shape.width(), samples);
         }
         self.canvas_mut(kind)
             .mark(x, y, shape.width(), shape.height(), info);
@@ -351,7 +386,7 @@ impl<'a> TileState<'a> {
             return (prediction.samples, prediction.border);
         }
         let predictor = Predictor::new(border, site.shape);
-        let mut samples = vec![0; site.shape.area()];
+        let mut samples = self.samples.take(site.shape.area());
         self.predict(site, &predictor, leaf.mode, luma_mode, &mut samples);
         (samples, predictor.raw)
     }
@@ -442,24 +477,27 @@ impl<'a> TileState<'a> {
         let shape = fold.apply(site.shape);
         let basis = &self.bases(site.kind).group(shape, fold.class)[patch.choice as usize];
         let step = self.step(site.kind);
-        let levels = patch.levels.iter();
         let points = &self.dictionary.shrinkage[site.kind as usize];
-        let values: Vec<i32> = levels
-            .map(|&level| step.dequantise(level, points))
-            .collect();
-        let mut residual = vec![0; shape.area()];
+        let mut values = self.samples.take(patch.levels.len());
+        for (value, &level) in values.iter_mut().zip(&patch.levels) {
+            *value = step.dequantise(level, points);
+        }
+        let mut residual = self.samples.take(shape.area());
         synthesise(shape, basis, &values, &mut residual);
-        let (w, h) = (site.shape.width(), site.shape.height());
-        for y in 0..h {
-            for x in 0..w {
-                let at = if fold.transposed {
-                    x * h + y
-                } else {
-                    y * w + x
-                };
-                samples[y * w + x] += residual[at];
+        if fold.transposed {
+            let (w, h) = (site.shape.width(), site.shape.height());
+            for (y, row) in samples.chunks_exact_mut(w).enumerate() {
+                for (sample, column) in row.iter_mut().zip(residual.chunks_exact(h)) {
+                    *sample += column[y];
+                }
+            }
+        } else {
+            for (sample, residual) in samples.iter_mut().zip(&residual) {
+                *sample += residual;
             }
         }
+        self.samples.give(values);
+        self.samples.give(residual);
     }
 }
 

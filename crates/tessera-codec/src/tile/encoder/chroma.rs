@@ -52,7 +52,7 @@ impl Encoder<'_> {
             patches,
         };
         let predictions = chosen.map(|trial| {
-            self.buffers.floats.give(trial.spectrum);
+            self.floats.give(trial.spectrum);
             trial.prediction
         });
         Some(self.finish(&sites[0], leaf, predictions.into(), cost))
@@ -74,7 +74,7 @@ impl Encoder<'_> {
                 syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
             });
             [0, 1].map(|i| {
-                let mut prediction = self.buffers.samples.take(shape.area());
+                let mut prediction = self.state.samples.take(shape.area());
                 self.state
                     .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
                 self.mode_trial(&sites[i], mode, bits / 2.0, prediction)

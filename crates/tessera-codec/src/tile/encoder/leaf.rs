@@ -32,8 +32,9 @@ pub(crate) struct Trial {
     pub(crate) shape: Shape,
     pub(crate) leaf: Leaf,
     pub(crate) info: CellInfo,
-    /// Reconstruction of each component.
+    /// Of each component: the prediction, and from the moment it is drawn the reconstruction.
     pub(crate) samples: Vec<Vec<i32>>,
+    pub(crate) drawn: bool,
     /// Distortion in squared steps plus lambda times bits.
     pub(crate) cost: f32,
 }
@@ -147,7 +148,7 @@ impl<'d> Encoder<'d> {
             patches: [patch.coefficients, Coefficients::default()],
         };
         self.recycle(modes);
-        self.buffers.floats.give(trial.spectrum);
+        self.floats.give(trial.spectrum);
         Some(self.finish(&site, leaf, vec![trial.prediction], patch.cost))
     }
 
@@ -178,7 +179,7 @@ impl<'d> Encoder<'d> {
         let contexts = ModeContexts::new(&self.state.luma, site.x, site.y, site.shape);
         let bits = contexts.costs(self.models());
         let trial = |mode: usize| {
-            let mut prediction = self.buffers.samples.take(site.shape.area());
+            let mut prediction = self.state.samples.take(site.shape.area());
             predictor.predict(mode, &mut prediction);
             self.mode_trial(site, mode, bits[mode], prediction)
         };
@@ -279,8 +280,8 @@ impl<'d> Encoder<'d> {
     /// Takes the buffers of trials back.
     pub(super) fn recycle(&self, trials: impl IntoIterator<Item = ModeTrial>) {
         for trial in trials {
-            self.buffers.samples.give(trial.prediction);
-            self.buffers.floats.give(trial.spectrum);
+            self.state.samples.give(trial.prediction);
+            self.floats.give(trial.spectrum);
         }
     }
 
@@ -293,7 +294,7 @@ impl<'d> Encoder<'d> {
             prediction,
         };
         let scale = 1.0 / self.state.step(site.kind).value();
-        let mut frequencies = self.buffers.floats.take(site.shape.area());
+        let mut frequencies = self.floats.take(site.shape.area());
         self.analysis
             .frequencies(site.shape, patch, scale, &mut frequencies);
         frequencies
@@ -301,10 +302,10 @@ impl<'d> Encoder<'d> {
 
     /// Spectrum in scan order, from frequencies as the fast transform leaves them.
     pub(super) fn spectrum(&self, site: &Site, fold: Fold, frequencies: Vec<f32>) -> Vec<f32> {
-        let mut spectrum = self.buffers.floats.take(site.shape.area());
+        let mut spectrum = self.floats.take(site.shape.area());
         self.analysis
             .spectrum(site.shape, fold.transposed, &frequencies, &mut spectrum);
-        self.buffers.floats.give(frequencies);
+        self.floats.give(frequencies);
         spectrum
     }
 
@@ -326,7 +327,7 @@ impl<'d> Encoder<'d> {
         let bases = self.state.bases(site.kind);
         let group = bases.group_index(fold.apply(site.shape), fold.class);
         let peaks = Peaks::of(spectrum, site.shape.rotated());
-        let mut values = self.buffers.floats.take(spectrum.len());
+        let mut values = self.floats.take(spectrum.len());
         let mut price = |choice: usize| {
             let rest =
                 self.analysis
@@ -337,7 +338,7 @@ impl<'d> Encoder<'d> {
             (price + rest, choice)
         };
         let prices = (0..bases.groups()[group].len()).map(&mut price).collect();
-        self.buffers.floats.give(values);
+        self.floats.give(values);
         prices
     }
 
@@ -382,7 +383,7 @@ impl<'d> Encoder<'d> {
         let group = bases.group(shape, fold.class);
         context.choice = choice as u32;
         context.basis = &group[choice];
-        let mut values = self.buffers.floats.take(spectrum.len());
+        let mut values = self.floats.take(spectrum.len());
         self.analysis
             .rotate(bases, shape, fold.class, choice, spectrum, &mut values);
         let prices = Prices {
@@ -391,7 +392,7 @@ impl<'d> Encoder<'d> {
             points: &self.state.dictionary.shrinkage[site.kind as usize],
         };
         let found = prices.quantise(&context, &values, shape.coded());
-        self.buffers.floats.give(values);
+        self.floats.give(values);
         let (levels, cost) = found?;
         let basis = metered(self.models(), |meter| {
             syntax::code_basis(meter, &context, group.len(), choice as u32);
@@ -405,28 +406,19 @@ impl<'d> Encoder<'d> {
         })
     }
 
-    /// Reconstructs a chosen leaf on top of its predictions.
+    /// The trial of a chosen leaf with its predictions.
     pub(super) fn finish(
         &self,
         place: &Site,
         leaf: Leaf,
-        mut samples: Vec<Vec<i32>>,
+        predictions: Vec<Vec<i32>>,
         cost: f32,
     ) -> Trial {
-        let Site {
-            kind, x, y, shape, ..
-        } = *place;
+        let Site { x, y, shape, .. } = *place;
         let mut info = CellInfo::of(shape, leaf.mode, leaf.reference);
-        let fold = Fold::new(kind, leaf.mode, shape);
-        for (component, samples) in samples.iter_mut().enumerate() {
-            let patch = &leaf.patches[component];
+        for (component, patch) in leaf.patches.iter().enumerate() {
             if patch.coded() {
-                let site = Site {
-                    component,
-                    ..*place
-                };
                 info.carry(component, &patch.levels, shape);
-                self.state.add_residual(&site, fold, patch, samples);
             }
         }
         Trial {
@@ -435,8 +427,36 @@ impl<'d> Encoder<'d> {
             shape,
             leaf,
             info,
-            samples,
+            samples: predictions,
+            drawn: false,
             cost,
         }
+    }
+
+    /// Draws a trial on the canvas; most are never drawn, so that only here its residual is added.
+    pub(super) fn draw_trial(&mut self, kind: PlaneKind, trial: &mut Trial) {
+        let Trial { x, y, shape, .. } = *trial;
+        if !trial.drawn {
+            trial.drawn = true;
+            let fold = Fold::new(kind, trial.leaf.mode, shape);
+            for (component, samples) in trial.samples.iter_mut().enumerate() {
+                let patch = &trial.leaf.patches[component];
+                if patch.coded() {
+                    let site = Site {
+                        kind,
+                        component,
+                        x,
+                        y,
+                        shape,
+                    };
+                    self.state.add_residual(&site, fold, patch, samples);
+                }
+            }
+        }
+        let canvas = self.state.canvas_mut(kind);
+        for (component, samples) in canvas.components.iter_mut().zip(&trial.samples) {
+            component.store(x, y, shape.width(), samples);
+        }
+        canvas.mark(x, y, shape.width(), shape.height(), trial.info);
     }
 }

@@ -1,7 +1,6 @@
 //! Writes a tile: searches partition, modes, bases and levels by one Lagrangian for the whole picture.
 
 mod analysis;
-mod buffers;
 mod chroma;
 mod cosine;
 mod leaf;
@@ -19,12 +18,12 @@ use super::canvas::Samples;
 use super::coder::{ModelPair, Writer};
 use super::filter::FilterFlags;
 use super::mix::PlaneKind;
+use super::pool::Pool;
 use super::range::RangeEncoder;
 use super::state::{Site, TileState};
 use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
-use buffers::Buffers;
 use matching::Matches;
 use prices::RoughPrices;
 use rough::RoughMap;
@@ -122,7 +121,7 @@ struct Encoder<'a> {
     stride: usize,
     analysis: Analysis,
     rough_prices: RoughPrices,
-    buffers: Buffers,
+    floats: Pool<f32>,
     effort: Effort,
     lambda: f32,
 }
@@ -151,7 +150,7 @@ impl<'a> Encoder<'a> {
             stride,
             rough_prices: RoughPrices::new(dictionary, &models, &analysis, effort.lambda),
             analysis,
-            buffers: Buffers::default(),
+            floats: Pool::default(),
             lambda: effort.lambda,
             effort,
             writer: Writer {
@@ -213,8 +212,12 @@ impl<'a> Encoder<'a> {
         };
         flags.on = superblocks(config).map(|block| gain(block) > 0.0).collect();
         flags.code(&mut self.writer, kind);
-        let components = self.state.filtered(kind, &flags);
-        self.state.canvas_mut(kind).components = components;
+        let canvas = self.state.canvas_mut(kind);
+        for (block, _) in superblocks(config).zip(&flags.on).filter(|(_, on)| **on) {
+            for (to, from) in canvas.components.iter_mut().zip(&filtered) {
+                to.copy_block(from, block.x, block.y, block.size);
+            }
+        }
     }
 
     /// Squared error of a decoded block inside the picture.
@@ -300,8 +303,22 @@ impl<'a> Encoder<'a> {
         if let Some(observer) = observer {
             self.observe(&site, &trial.leaf, *observer);
         }
-        self.state
-            .code_leaf(&mut self.writer, &site, &mut trial.leaf);
+        let leaf::Trial {
+            leaf,
+            samples,
+            info,
+            drawn,
+            ..
+        } = trial;
+        if *drawn && leaf.reference.is_none() {
+            let writer = &mut self.writer;
+            (self.state).code_known_leaf(writer, &site, leaf, samples, *info);
+        } else {
+            self.state.code_leaf(&mut self.writer, &site, leaf);
+        }
+        samples
+            .drain(..)
+            .for_each(|patch| self.state.samples.give(patch));
     }
 }
 

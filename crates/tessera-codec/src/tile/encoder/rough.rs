@@ -206,13 +206,13 @@ impl Encoder<'_> {
     }
 
     fn rough_cost(&self, site: &Site, predictor: &Predictor, mode: usize) -> f32 {
-        let mut prediction = self.buffers.samples.take(site.shape.area());
+        let mut prediction = self.state.samples.take(site.shape.area());
         predictor.predict(mode, &mut prediction);
         let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
         let frequencies = self.frequencies(site, &prediction);
         let cost = self.estimate(site, fold, &frequencies);
-        self.buffers.samples.give(prediction);
-        self.buffers.floats.give(frequencies);
+        self.state.samples.give(prediction);
+        self.floats.give(frequencies);
         cost
     }
 

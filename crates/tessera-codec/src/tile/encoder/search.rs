@@ -123,9 +123,9 @@ impl Encoder<'_> {
                 }
             }
         }
-        let (cost, tree) = contest.best?;
+        let (cost, mut tree) = contest.best?;
         self.erase(kind, block);
-        self.draw(kind, &tree);
+        self.draw(kind, &mut tree);
         Some((cost, tree))
     }
 
@@ -175,7 +175,7 @@ impl Encoder<'_> {
         }
         let costs = self.rough.compare(block);
         let [whole, quarters, halves] = self.effort.patience;
-        let whole = whole * LARGE_PATIENCE[level_of(block.size)];
+        let whole = (whole * LARGE_PATIENCE[level_of(block.size)]).max(1.0);
         let advice = Advice {
             whole: costs.whole <= whole || !divisible,
             quarters: costs.quarters <= quarters && divisible,
@@ -205,11 +205,11 @@ impl Encoder<'_> {
         bound: f32,
     ) -> Option<(f32, Tree)> {
         let [(x, y, shape), (x2, y2, _)] = block.halves(split);
-        let first = self.try_leaf(kind, x, y, shape, bound - start)?;
+        let mut first = self.try_leaf(kind, x, y, shape, bound - start)?;
         if start + first.cost >= bound {
             return None;
         }
-        self.draw_trial(kind, &first);
+        self.draw_trial(kind, &mut first);
         let second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost)?;
         let cost = start + first.cost + second.cost;
         (cost < bound).then(|| (cost, Tree::Halves(split, Box::new([first, second]))))
@@ -257,26 +257,16 @@ impl Encoder<'_> {
             .mark(x, y, size, size, CellInfo::default());
     }
 
-    fn draw(&mut self, kind: PlaneKind, tree: &Tree) {
+    fn draw(&mut self, kind: PlaneKind, tree: &mut Tree) {
         match tree {
             Tree::Outside => {}
             Tree::Leaf(trial) => self.draw_trial(kind, trial),
-            Tree::Halves(_, trials) => trials.iter().for_each(|trial| self.draw_trial(kind, trial)),
-            Tree::Quarters(trees) => trees.iter().for_each(|tree| self.draw(kind, tree)),
+            Tree::Halves(_, trials) => {
+                for trial in trials.iter_mut() {
+                    self.draw_trial(kind, trial);
+                }
+            }
+            Tree::Quarters(trees) => trees.iter_mut().for_each(|tree| self.draw(kind, tree)),
         }
-    }
-
-    fn draw_trial(&mut self, kind: PlaneKind, trial: &Trial) {
-        let canvas = self.state.canvas_mut(kind);
-        for (component, samples) in canvas.components.iter_mut().zip(&trial.samples) {
-            component.store(trial.x, trial.y, trial.shape.width(), samples);
-        }
-        canvas.mark(
-            trial.x,
-            trial.y,
-            trial.shape.width(),
-            trial.shape.height(),
-            trial.info,
-        );
     }
 }

@@ -1,10 +1,10 @@
-//! Buffers used over and over: the search would spend a tenth of its time asking for fresh ones.
+//! Buffers used over and over: coding would spend a tenth of its time asking for fresh ones.
 
 use std::cell::RefCell;
 
 /// Buffers given back.
 #[derive(Debug)]
-pub(super) struct Pool<T>(RefCell<Vec<Vec<T>>>);
+pub(crate) struct Pool<T>(RefCell<Vec<Vec<T>>>);
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
@@ -14,21 +14,14 @@ impl<T> Default for Pool<T> {
 
 impl<T: Copy + Default> Pool<T> {
     /// A buffer of this length with anything in it.
-    pub(super) fn take(&self, length: usize) -> Vec<T> {
+    pub(crate) fn take(&self, length: usize) -> Vec<T> {
         let mut buffer = self.0.borrow_mut().pop().unwrap_or_default();
         buffer.resize(length, T::default());
         buffer
     }
 
     /// Takes a buffer back.
-    pub(super) fn give(&self, buffer: Vec<T>) {
+    pub(crate) fn give(&self, buffer: Vec<T>) {
         self.0.borrow_mut().push(buffer);
     }
-}
-
-/// What the trials of an encoder share.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
-    pub(super) floats: Pool<f32>,
-    pub(super) samples: Pool<i32>,
 }
