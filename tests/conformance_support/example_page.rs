@@ -12,7 +12,7 @@ pub(crate) const FILE: &str = "example.tsr";
 const INTRODUCTION: &str = "\
 # A file, bit by bit
 
-This page decodes `fixtures/conformance/example.tsr`, a gray picture of 8 bits, with the built-in dictionary 1.
+This page decodes `fixtures/conformance/example.tsr`, a gray picture of 8 bits, with the built-in dictionary 2.
 It is written by `cargo run --release -p tessera-codec --example conformance` and checked by the test
 `spec_example`, which reads the bytes below, decodes them and compares every line.
 ";

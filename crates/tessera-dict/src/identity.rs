@@ -31,8 +31,8 @@ impl fmt::Display for DictId {
     }
 }
 
-/// Number of the default dictionary.
-pub(crate) const DEFAULT: u8 = 1;
+/// Number of the default dictionary; a number is never given to another one, or old files would decode to garbage.
+pub(crate) const DEFAULT: u8 = 2;
 static DEFAULT_FILE: &[u8] = include_bytes!("../../../fixtures/default.tsd");
 
 impl Dictionary {

@@ -76,7 +76,7 @@ impl Effort {
             chroma_options,
             patience,
             halves_margin,
-            lambda: 0.08,
+            lambda: 0.096,
         }
     }
 }
