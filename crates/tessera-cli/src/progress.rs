@@ -129,6 +129,7 @@ impl TrainObserver for StageBar {
             Stage::Bases => "learning bases",
             Stage::Filter => "learning the filter",
             Stage::Priors => "adapting the models",
+            Stage::Network => "learning the network behind the filter",
             Stage::Judging => "checking on held-out pictures",
         };
         self.bar.set_message(match self.best {

@@ -61,6 +61,8 @@ pub enum Stage {
     Filter,
     /// Final adaptation of the models.
     Priors,
+    /// Learning the network behind the filter.
+    Network,
     /// Trying a dictionary on the held-out pictures.
     Judging,
 }
