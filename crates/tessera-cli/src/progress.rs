@@ -125,6 +125,7 @@ impl TrainObserver for StageBar {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
         let stage = match stage {
+            Stage::References => "choosing reference pictures",
             Stage::Harvest => "collecting patches",
             Stage::Bases => "learning bases",
             Stage::Filter => "learning the filter",

@@ -53,6 +53,8 @@ impl Default for TrainParams {
 /// Where training stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Choosing reference pictures.
+    References,
     /// Collecting patches.
     Harvest,
     /// Learning bases.
