@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tessera_codec::image_io::read_picture;
-use tessera_codec::{Decoder, Effort, Encoder, Picture, Quality, Target};
+use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Quality, Target};
 use tessera_dict::Dictionary;
 use tessera_eval::bd::{RdCurve, bd_rate};
 use tessera_eval::metrics::Metric;
@@ -117,9 +117,13 @@ fn curve(
             encoder = encoder.dictionary(dictionary.clone());
             decoder = decoder.dictionary(dictionary.clone());
         }
-        let file = encoder.encode(picture)?.bytes;
-        let error = mean_squared_error(picture, &decoder.decode(&file[..])?);
-        points.push((file.len() as f64, psnr(error)));
+        let encoded = encoder.encode(picture)?;
+        let decoded = decoder.decode(&encoded.bytes[..])?;
+        if Fingerprint::of(&decoded) != encoded.fingerprint {
+            return Err("the decoder sees something else than the encoder promised".into());
+        }
+        let error = mean_squared_error(picture, &decoded);
+        points.push((encoded.bytes.len() as f64, psnr(error)));
     }
     Ok(RdCurve::new(METRIC, points))
 }

@@ -160,18 +160,20 @@ fn means(framed: &[i16], stride: usize, reach: usize) -> Vec<i16> {
     out
 }
 
-/// The filtered plane with the network's corrections wherever `flags` say so.
+/// The plane with the filter's and the network's corrections wherever `flags` say so.
+///
+/// The network always sees the whole plane filtered, so that a superblock does not depend on the flags of others.
 /// `origin` is the place of the plane's first sample in its picture.
 pub(crate) fn restored(
-    plane: Samples,
+    [before, filtered]: [&Samples; 2],
     quantiser: u8,
     origin: (u32, u32),
     net: &Net,
     flags: &FilterFlags,
 ) -> Samples {
-    let width = plane.stride;
-    let mut out = plane;
-    let surroundings = Surroundings::new(&out.data, width, quantiser);
+    let width = before.stride;
+    let mut out = before.clone();
+    let surroundings = Surroundings::new(&filtered.data, width, quantiser);
     let columns: Vec<i32> = (0..width.next_multiple_of(LANES) as u32)
         .map(|x| place_input(origin.0 + x, net.extent[0]))
         .collect();
@@ -180,6 +182,7 @@ pub(crate) fn restored(
         for (run, samples) in row.chunks_mut(LANES).enumerate() {
             let x = run * LANES;
             if flags.get(x, y) {
+                samples.copy_from_slice(&filtered.data[y * width + x..][..samples.len()]);
                 vectorised(Restore {
                     net,
                     surroundings: &surroundings,
@@ -287,16 +290,34 @@ mod tests {
 
     #[test]
     fn a_network_without_weights_changes_nothing() {
-        let out = restored(plane(), QUANTISER, (0, 0), &net(0), &flags(true));
+        let out = restored(
+            [&plane(), &plane()],
+            QUANTISER,
+            (0, 0),
+            &net(0),
+            &flags(true),
+        );
         assert_eq!(out.data, plane().data);
     }
 
     #[test]
     fn a_constant_moves_every_sample_of_flagged_superblocks_by_a_part_of_the_step() {
         // The step is 256 samples; 256 / 1024 of it are 64.
-        let out = restored(plane(), QUANTISER, (0, 0), &net(256), &flags(true));
+        let out = restored(
+            [&plane(), &plane()],
+            QUANTISER,
+            (0, 0),
+            &net(256),
+            &flags(true),
+        );
         assert!(out.data.iter().zip(plane().data).all(|(a, b)| *a == b + 64));
-        let out = restored(plane(), QUANTISER, (0, 0), &net(256), &flags(false));
+        let out = restored(
+            [&plane(), &plane()],
+            QUANTISER,
+            (0, 0),
+            &net(256),
+            &flags(false),
+        );
         assert_eq!(out.data, plane().data);
     }
 
@@ -328,7 +349,13 @@ mod tests {
                 last,
             };
             for quantiser in [0, 127] {
-                restored(plane(), quantiser, (65000, 65000), &net, &flags(true));
+                restored(
+                    [&plane(), &plane()],
+                    quantiser,
+                    (65000, 65000),
+                    &net,
+                    &flags(true),
+                );
             }
         }
     }

@@ -205,11 +205,12 @@ impl<'a> TileState<'a> {
         let canvas = self.canvas(kind);
         let step = self.step(kind);
         let quantiser = self.quantisers[kind as usize];
-        let component = |component: usize| {
-            let plane = filtered(canvas, component, step, band, flags);
-            match &self.dictionary.nets[kind as usize] {
-                Some(net) => restored(plane, quantiser, self.origin, net, flags),
-                None => plane,
+        let component = |component: usize| match &self.dictionary.nets[kind as usize] {
+            None => filtered(canvas, component, step, band, flags),
+            Some(net) => {
+                let whole = filtered(canvas, component, step, band, &flags.everywhere());
+                let before = &canvas.components[component];
+                restored([before, &whole], quantiser, self.origin, net, flags)
             }
         };
         (0..canvas.components.len()).map(component).collect()
