@@ -34,8 +34,7 @@ fn choose(gallery: &Gallery, max_bytes: usize) -> ReferenceChoice {
         ..ReferenceParams::default()
     };
     let start = Dictionary::builtin();
-    choose_references(&training, &held_out, start, &params, &mut |_, _| {})
-        .expect("all are readable")
+    choose_references(&training, &held_out, start, &params, &mut ()).expect("all are readable")
 }
 
 /// A fixed pattern; a few cells of it change from picture to picture.

@@ -125,10 +125,12 @@ impl TrainObserver for StageBar {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
         let stage = match stage {
+            Stage::References => "choosing reference pictures",
             Stage::Harvest => "collecting patches",
             Stage::Bases => "learning bases",
             Stage::Filter => "learning the filter",
             Stage::Priors => "adapting the models",
+            Stage::Network => "learning the network behind the filter",
             Stage::Judging => "checking on held-out pictures",
         };
         self.bar.set_message(match self.best {

@@ -6,6 +6,7 @@ use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotati
 use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, LANES};
+use crate::net;
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::reference;
 use crate::{DictId, Dictionary};
@@ -23,6 +24,7 @@ const CHROMA_PRIOR: Tag = *b"PRIC";
 const LUMA_FILTER: Tag = *b"FILL";
 const CHROMA_FILTER: Tag = *b"FILC";
 const SHRINKAGE: Tag = *b"RECO";
+const NETS: Tag = *b"NETS";
 const REFERENCES: Tag = *b"REFS";
 const PROVENANCE: Tag = *b"PROV";
 
@@ -52,6 +54,9 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     section(LUMA_FILTER, write_filter(&dictionary.luma_filter));
     section(CHROMA_FILTER, write_filter(&dictionary.chroma_filter));
     section(SHRINKAGE, dictionary.shrinkage.concat());
+    if dictionary.nets.iter().any(Option::is_some) {
+        section(NETS, net::write(&dictionary.nets));
+    }
     if !dictionary.references.is_empty() {
         section(REFERENCES, reference::write(&dictionary.references));
     }
@@ -90,6 +95,10 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
         chroma_prior,
         luma_filter: read_filter(&sections.find(LUMA_FILTER)?)?,
         chroma_filter: read_filter(&sections.find(CHROMA_FILTER)?)?,
+        nets: match sections.find_optional(NETS)? {
+            Some(body) => net::read(&body)?,
+            None => [None, None],
+        },
         shrinkage: read_shrinkage(&sections.find(SHRINKAGE)?)?,
         references,
         provenance: provenance.map_err(|_| Error::Corrupt("the provenance is not UTF-8"))?,

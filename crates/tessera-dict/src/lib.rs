@@ -6,6 +6,7 @@ pub mod filter;
 pub mod format;
 mod identity;
 pub mod layout;
+pub mod net;
 pub mod prior;
 pub mod reference;
 
@@ -13,6 +14,7 @@ pub use basis::{Basis, BasisSet, PlaneKind};
 pub use error::Error;
 pub use filter::FilterSet;
 pub use identity::DictId;
+pub use net::Net;
 pub use prior::Prior;
 pub use reference::Reference;
 
@@ -31,6 +33,8 @@ pub struct Dictionary {
     pub luma_filter: FilterSet,
     /// Filters of chroma planes.
     pub chroma_filter: FilterSet,
+    /// Networks that restore luma and chroma behind the filters.
+    pub nets: net::Nets,
     /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,
     /// and 3 or more is expected to lie, in 1/256 step.
     pub shrinkage: [[u8; 3]; 2],
@@ -59,6 +63,7 @@ impl Dictionary {
             chroma_prior,
             luma_filter: FilterSet::neutral(),
             chroma_filter: FilterSet::neutral(),
+            nets: [None, None],
             shrinkage: [[8, 5, 5]; 2],
             references: Vec::new(),
             provenance: String::new(),

@@ -117,6 +117,17 @@ impl Gallery {
         (pick(false), pick(true))
     }
 
+    /// All pictures but those with these indices; the same if that would leave fewer than two.
+    pub fn without(&self, taken: &[usize]) -> Self {
+        let kept = self.files.iter().enumerate();
+        let kept = kept.filter(|(index, _)| !taken.contains(index));
+        let files: Vec<PathBuf> = kept.map(|(_, file)| file.clone()).collect();
+        match files.len() {
+            0 | 1 => self.clone(),
+            _ => Self { files },
+        }
+    }
+
     /// The files.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
@@ -239,6 +250,13 @@ mod tests {
                 assert!(judging.len() <= MOST_JUDGES);
             }
         }
+    }
+
+    #[test]
+    fn taken_pictures_are_left_out_unless_nothing_would_remain() {
+        let rest = gallery(4).without(&[1, 3]);
+        assert_eq!(rest.files(), ["0000.png", "0002.png"].map(PathBuf::from));
+        assert_eq!(gallery(3).without(&[0, 1]).len(), 3);
     }
 
     #[test]

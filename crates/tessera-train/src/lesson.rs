@@ -2,12 +2,14 @@
 
 use crate::gallery::Gallery;
 use crate::harvest::Harvest;
+use crate::net::NetSamples;
 use crate::pipeline::TrainError;
+use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
-use tessera_codec::tile::Effort;
 use tessera_codec::tile::encoder::training::{
-    CarriedModels, Decisions, FilterStatistics, PatchObserver, encode_for_training,
+    CarriedModels, Decisions, FilterStatistics, PatchObserver, TrainingTile, encode_for_training,
 };
+use tessera_codec::tile::{Effort, TileConfig};
 use tessera_dict::{Dictionary, FilterSet};
 use tessera_patch::Plane;
 
@@ -52,18 +54,9 @@ pub(crate) struct Teacher<'a> {
 impl Teacher<'_> {
     /// Codes one part as an encoder would; collects patches if `seed` is given.
     pub(crate) fn lesson(&self, task: &Task, seed: Option<u64>) -> Result<Lesson, TrainError> {
-        let (planes, config) =
-            (self.gallery).part(task.picture, task.crop, task.turn, task.quantiser)?;
         let mut harvest = seed.map(|seed| Harvest::new(task.picture, seed));
-        let mut models = CarriedModels::new(self.dictionary);
-        let tile = encode_for_training(
-            &planes,
-            &config,
-            self.dictionary,
-            self.effort,
-            &mut models,
-            harvest.as_mut().map(|own| own as &mut dyn PatchObserver),
-        );
+        let observer = harvest.as_mut().map(|own| own as &mut dyn PatchObserver);
+        let (planes, config, tile) = self.coded(task, observer)?;
         let decisions = Decisions::read(&tile.bytes, &config, self.dictionary)
             .expect("what the encoder wrote can be read");
         Ok(Lesson {
@@ -76,21 +69,61 @@ impl Teacher<'_> {
         })
     }
 
+    fn coded(
+        &self,
+        task: &Task,
+        observer: Option<&mut dyn PatchObserver>,
+    ) -> Result<(Vec<Plane>, TileConfig, TrainingTile), TrainError> {
+        let (planes, config) =
+            (self.gallery).part(task.picture, task.crop, task.turn, task.quantiser)?;
+        let (dictionary, effort) = (self.dictionary, self.effort);
+        let mut models = CarriedModels::new(dictionary);
+        let tile = encode_for_training(&planes, &config, dictionary, effort, &mut models, observer);
+        Ok((planes, config, tile))
+    }
+
+    /// Codes several parts side by side and takes `count` decoded samples of luma and of chroma from each.
+    pub(crate) fn net_samples(
+        &self,
+        tasks: &[Task],
+        count: usize,
+        seed: u64,
+    ) -> Result<Vec<[NetSamples; 2]>, TrainError> {
+        let one = |task: &Task| {
+            let (planes, config, tile) = self.coded(task, None)?;
+            let random = &mut Pcg64Mcg::new(u128::from(own_seed(seed, task)) << 1 | 1);
+            let mut samples: [NetSamples; 2] = Default::default();
+            for (i, pair) in planes.iter().zip(&tile.planes).enumerate() {
+                let kind = i.min(1);
+                let quantiser = match kind {
+                    0 => config.quantiser,
+                    _ => config.quantiser.saturating_add_signed(config.chroma_offset),
+                };
+                let share = if kind == 0 { count } else { count / 2 };
+                samples[kind].take([pair.0, pair.1], quantiser, config.origin, share, random);
+            }
+            Ok(samples)
+        };
+        tasks.par_iter().map(one).collect()
+    }
+
     /// Codes several parts side by side; results in the order of the tasks.
     pub(crate) fn lessons(
         &self,
         tasks: &[Task],
         seed: Option<u64>,
     ) -> Result<Vec<Lesson>, TrainError> {
-        let own_seed = |task: &Task| {
-            let place = (task.picture as u64) << 20 | (task.turn as u64) << 8;
-            seed.map(|seed| seed ^ place ^ u64::from(task.quantiser))
-        };
         tasks
             .par_iter()
-            .map(|task| self.lesson(task, own_seed(task)))
+            .map(|task| self.lesson(task, seed.map(|seed| own_seed(seed, task))))
             .collect()
     }
+}
+
+/// A seed that differs from task to task.
+fn own_seed(seed: u64, task: &Task) -> u64 {
+    let place = (task.picture as u64) << 20 | (task.turn as u64) << 8;
+    seed ^ place ^ u64::from(task.quantiser)
 }
 
 fn mean_squared_error(original: &[Plane], decoded: &[Plane]) -> f64 {

@@ -8,6 +8,7 @@ pub mod gallery;
 mod harvest;
 mod lesson;
 mod magnitude;
+mod net;
 mod pipeline;
 mod priors;
 mod provenance;

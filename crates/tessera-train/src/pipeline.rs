@@ -53,6 +53,8 @@ impl Default for TrainParams {
 /// Where training stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Choosing reference pictures.
+    References,
     /// Collecting patches.
     Harvest,
     /// Learning bases.
@@ -61,6 +63,8 @@ pub enum Stage {
     Filter,
     /// Final adaptation of the models.
     Priors,
+    /// Learning the network behind the filter.
+    Network,
     /// Trying a dictionary on the held-out pictures.
     Judging,
 }

@@ -4,7 +4,8 @@
 //! qualities in turn, and makes two proposals from what it sees:
 //! 1. priors, filter and reconstruction points fitted to the recorded decisions and planes;
 //! 2. on top, bases and magnitude models fitted to the harvested patches; the pictures are coded once more with
-//!    them, and everything of the first proposal is fitted again.
+//!    them, and everything of the first proposal is fitted again;
+//! 3. on top of the better one, a network behind the filter, learned from what that leaves.
 //!
 //! Everything is pulled towards what it was, more strongly the less was seen of it. Pictures held out decide: a
 //! proposal that does not lower their bits at equal error is dropped, so the result is never worse there than
@@ -15,6 +16,7 @@ use crate::filter::{BandStatistics, solve_filter_from};
 use crate::gallery::Gallery;
 use crate::harvest::Harvest;
 use crate::lesson::{Task, Teacher};
+use crate::net::{NetSamples, learn_nets, samples_per_part};
 use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
 use crate::priors::fit_priors;
 use crate::provenance::{History, Origin};
@@ -66,6 +68,8 @@ pub struct Specialised {
 
 /// Luma quantisers the pictures are coded at: the lower three quarters of the quality scale.
 const QUANTISERS: [u8; 5] = [56, 64, 72, 80, 88];
+/// Luma quantisers the network is learned at: whoever decodes has no other, so it must know the whole scale.
+const NET_QUANTISERS: [u8; 6] = [48, 56, 64, 72, 80, 88];
 /// Parts coded side by side before what they showed is merged; bounds the memory.
 const BATCH: usize = 16;
 /// Most parts of one pass over the gallery; further pictures have their turn in later passes.
@@ -74,6 +78,8 @@ const PARTS: usize = 320;
 const HARVEST_PASSES: usize = 3;
 /// Passes that priors and filter are fitted to when the bases have changed.
 const SETTLING_PASSES: usize = 2;
+/// Passes that the network is learned from.
+const NET_PASSES: usize = 2;
 /// Decisions kept in memory: about half a gigabyte.
 const MOST_DECISIONS: usize = 12_000_000;
 /// Observations the reconstruction points of the start count for.
@@ -190,7 +196,8 @@ impl Run<'_> {
                 (self.best, self.change) = (dictionary, change);
             }
         }
-        self.undo_filter()
+        self.undo_filter()?;
+        self.restore(turn)
     }
 
     fn fits(&self, dictionary: &Dictionary) -> bool {
@@ -203,7 +210,8 @@ impl Run<'_> {
         let mut plain = self.best.clone();
         plain.luma_filter = self.start.luma_filter.clone();
         plain.chroma_filter = self.start.chroma_filter.clone();
-        if plain.luma_filter != self.best.luma_filter {
+        let has_net = self.best.nets != [None, None];
+        if !has_net && plain.luma_filter != self.best.luma_filter {
             let change = self.judged(&plain)?;
             if change < self.change {
                 (self.best, self.change) = (plain, change);
@@ -212,14 +220,57 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Priors, filter and reconstruction points fitted to what was seen with `dictionary`.
+    /// Proposes a network learned from what the best dictionary's filter leaves.
+    fn restore(&mut self, turn: usize) -> Result<(), TrainError> {
+        let mut next = self.best.clone();
+        next.nets = [None, None];
+        let samples = self.net_samples(&next, turn)?;
+        self.observer.progress(Stage::Network, 1, 2);
+        next.nets = learn_nets(samples, self.params.seed);
+        if next.nets == self.best.nets || !self.fits(&next) {
+            return Ok(());
+        }
+        let change = self.judged(&next)?;
+        if change < self.change {
+            (self.best, self.change) = (next, change);
+        }
+        Ok(())
+    }
+
+    /// Decoded samples of luma and chroma at all qualities.
+    fn net_samples(
+        &mut self,
+        dictionary: &Dictionary,
+        turn: usize,
+    ) -> Result<[NetSamples; 2], TrainError> {
+        let tasks: Vec<Task> = (turn..turn + NET_PASSES)
+            .flat_map(|turn| self.pass(turn, &NET_QUANTISERS))
+            .collect();
+        let count = samples_per_part(tasks.len());
+        let mut all: [NetSamples; 2] = Default::default();
+        for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
+            go_on(self.observer)?;
+            (self.observer).progress(Stage::Network, batch * BATCH, 2 * tasks.len());
+            let teacher = self.teacher(self.training, dictionary);
+            for samples in teacher.net_samples(chunk, count, self.params.seed)? {
+                for (all, own) in all.iter_mut().zip(samples) {
+                    all.merge(own);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Priors, filter and reconstruction points fitted to what was seen with `dictionary`; a filter with a network
+    /// behind it stays, because the network was learned from what it leaves.
     fn tuned(&self, dictionary: &Dictionary, seen: &Collected) -> Dictionary {
         let mut next = dictionary.clone();
         let start = self.start;
         next.luma_prior = transfer(&start.luma_prior, &start.luma, &next.luma);
         next.chroma_prior = transfer(&start.chroma_prior, &start.chroma, &next.chroma);
         [next.luma_prior, next.chroma_prior] = fit_priors(&next, &seen.decisions);
-        for (band, [luma, chroma]) in seen.filters.iter().enumerate() {
+        let bands = if next.nets == [None, None] { BANDS } else { 0 };
+        for (band, [luma, chroma]) in seen.filters.iter().enumerate().take(bands) {
             let fit =
                 |statistics, filter: &FilterSet| solve_filter_from(statistics, &filter.bands[band]);
             next.luma_filter.bands[band] = fit(luma, &start.luma_filter);
@@ -247,7 +298,7 @@ impl Run<'_> {
         passes: usize,
     ) -> Result<Collected, TrainError> {
         let tasks: Vec<Task> = (turn..turn + passes)
-            .flat_map(|turn| self.pass(turn))
+            .flat_map(|turn| self.pass(turn, &QUANTISERS))
             .collect();
         let mut all = Collected {
             decisions: Vec::new(),
@@ -278,7 +329,7 @@ impl Run<'_> {
     }
 
     /// One part of every picture, or of as many as a pass takes, each pass at other qualities.
-    fn pass(&self, turn: usize) -> Vec<Task> {
+    fn pass(&self, turn: usize, quantisers: &[u8]) -> Vec<Task> {
         let count = self.training.len();
         let parts = count.min(PARTS);
         let task = |i: usize| {
@@ -287,7 +338,7 @@ impl Run<'_> {
                 picture,
                 turn: turn + picture,
                 crop: self.params.crop,
-                quantiser: QUANTISERS[(picture + 2 * turn) % QUANTISERS.len()],
+                quantiser: quantisers[(picture + 2 * turn) % quantisers.len()],
             }
         };
         (0..parts).map(task).collect()

@@ -111,9 +111,9 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
     };
     let mut watch = Watch::new(args);
     // Chosen again when resuming: a run that goes on must start from the same as one that never stopped.
-    let start = match args.no_references {
-        true => start,
-        false => with_references(args, training, judges, start)?,
+    let (start, training) = match args.no_references {
+        true => (start, training.clone()),
+        false => with_references(args, training, judges, start, &mut watch)?,
     };
     let params = SpecialiseParams {
         seed: args.seed,
@@ -124,7 +124,7 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
     let result = with_threads(args.threads, || {
         let resumed = resumed.as_deref();
         Ok(specialise(
-            training, judges, &start, resumed, &params, &mut watch,
+            &training, judges, &start, resumed, &params, &mut watch,
         )?)
     });
     watch.bar.finish();
@@ -143,13 +143,15 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
     Ok(Dictionary::from_bytes(&result.dictionary.to_bytes())?)
 }
 
-/// The start with the pictures that the collection profits from being predicted from, if there are any.
+/// The start with the pictures that the collection profits from being predicted from, if there are any, and the
+/// training pictures that did not become references: those would be predicted from themselves.
 fn with_references(
     args: &TrainArgs,
     training: &Gallery,
     judges: &Gallery,
     start: Dictionary,
-) -> Result<Dictionary> {
+    watch: &mut Watch,
+) -> Result<(Dictionary, Gallery)> {
     let mut params = ReferenceParams {
         seed: args.seed,
         ..ReferenceParams::default()
@@ -158,21 +160,11 @@ fn with_references(
         let room = limit.saturating_sub(start.to_bytes().len());
         params.max_bytes = params.max_bytes.min(limit / 4).max(room);
     }
-    let bar = waiting("choosing reference pictures");
     let chosen = with_threads(args.threads, || {
-        let mut show = |done: usize, total: usize| {
-            bar.set_message(format!(
-                "choosing reference pictures, step {done} of {total}"
-            ));
-        };
-        Ok(choose_references(
-            training, judges, &start, &params, &mut show,
-        )?)
-    });
-    bar.finish_and_clear();
-    let chosen = chosen?;
+        Ok(choose_references(training, judges, &start, &params, watch)?)
+    })?;
     eprintln!("{}", chosen.report);
-    Ok(chosen.dictionary)
+    Ok((chosen.dictionary, training.without(&chosen.taken)))
 }
 
 /// Learns everything anew, as the default dictionary was.

@@ -231,6 +231,14 @@ impl FilterFlags {
         }
     }
 
+    /// All on, for the same canvas.
+    pub(crate) fn everywhere(&self) -> Self {
+        Self {
+            columns: self.columns,
+            on: vec![true; self.on.len()],
+        }
+    }
+
     pub(crate) fn get(&self, x: usize, y: usize) -> bool {
         self.on[y / SUPERBLOCK * self.columns + x / SUPERBLOCK]
     }

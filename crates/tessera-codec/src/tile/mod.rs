@@ -8,6 +8,7 @@ pub mod encoder;
 mod filter;
 mod logistic;
 mod mix;
+mod net;
 mod patch_context;
 mod pool;
 mod predict;

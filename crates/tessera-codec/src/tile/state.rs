@@ -4,6 +4,7 @@ use super::canvas::{Canvas, CellInfo, Samples};
 use super::coder::BinaryCoder;
 use super::filter::{FilterFlags, filtered};
 use super::mix::PlaneKind;
+use super::net::restored;
 use super::patch_context::{PatchContext, activity_class, gradient_class};
 use super::pool::Pool;
 use super::predict::{Border, PLANAR, Predictor, SAMPLE_MAX};
@@ -104,6 +105,8 @@ pub(crate) struct TileState<'a> {
     pub(crate) chroma: Option<Canvas>,
     pub(crate) steps: [Step; 2],
     quantisers: [u8; 2],
+    /// Column and row of the tile in its picture.
+    origin: (u32, u32),
     /// The references, if they are in use.
     pub(crate) references: Option<References<'a>>,
     /// Buffers for patches.
@@ -120,6 +123,7 @@ impl<'a> TileState<'a> {
             chroma: (config.layout == PlaneLayout::Ycbcr444).then(|| Canvas::new(width, height, 2)),
             steps: quantisers.map(Step::from_index),
             quantisers,
+            origin: config.origin,
             references: References::new(config, dictionary),
             samples: Pool::default(),
         }
@@ -199,9 +203,17 @@ impl<'a> TileState<'a> {
         };
         let band = &filters.bands[FilterSet::band(self.quantisers[kind as usize])];
         let canvas = self.canvas(kind);
-        (0..canvas.components.len())
-            .map(|component| filtered(canvas, component, self.step(kind), band, flags))
-            .collect()
+        let step = self.step(kind);
+        let quantiser = self.quantisers[kind as usize];
+        let component = |component: usize| match &self.dictionary.nets[kind as usize] {
+            None => filtered(canvas, component, step, band, flags),
+            Some(net) => {
+                let whole = filtered(canvas, component, step, band, &flags.everywhere());
+                let before = &canvas.components[component];
+                restored([before, &whole], quantiser, self.origin, net, flags)
+            }
+        };
+        (0..canvas.components.len()).map(component).collect()
     }
 
     /// The luma canvas if `kind` is chroma.

@@ -11,7 +11,7 @@ mod thumbnails;
 mod trial;
 
 use crate::gallery::Gallery;
-use crate::pipeline::TrainError;
+use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
 use candidates::Candidate;
 use gains::Gains;
 use std::fmt;
@@ -95,16 +95,17 @@ const LEAST_GAIN: f64 = 0.003;
 
 /// Chooses references among the pictures of `gallery` (and their means) for a dictionary; `held_out` decides.
 ///
-/// The result depends on the arguments alone, not on the number of threads. `progress` hears of finished steps.
+/// The result depends on the arguments alone, not on the number of threads.
 ///
 /// # Errors
-/// [`TrainError::Picture`] if a picture can no longer be read.
+/// [`TrainError::Picture`] if a picture can no longer be read, [`TrainError::Stopped`] if the observer asks to stop:
+/// half a choice would depend on the time.
 pub fn choose_references(
     gallery: &Gallery,
     held_out: &Gallery,
     start: &Dictionary,
     params: &ReferenceParams,
-    progress: &mut dyn FnMut(usize, usize),
+    observer: &mut dyn TrainObserver,
 ) -> Result<ReferenceChoice, TrainError> {
     let nothing = ReferenceChoice {
         dictionary: start.clone(),
@@ -114,10 +115,15 @@ pub fn choose_references(
     if gallery.len() < 2 || held_out.is_empty() || params.max_bytes == 0 {
         return Ok(nothing);
     }
+    let mut done = |step: usize| {
+        observer.progress(Stage::References, step, STEPS);
+        go_on(observer)
+    };
+    done(0)?;
     let candidates = candidates::find(gallery, params)?;
-    progress(1, STEPS);
+    done(1)?;
     let gains = Gains::measure(gallery, &candidates, start, params)?;
-    progress(2, STEPS);
+    done(2)?;
     let ranked = gains.greedy(&candidates, params.max_bytes);
     let judge = trial::Judge::new(gallery, held_out, start, params)?;
     let mut best = nothing;
@@ -129,9 +135,8 @@ pub fn choose_references(
         if tried.report.after < best.report.after {
             best = tried;
         }
-        progress(3 + step, STEPS);
+        done(3 + step)?;
     }
-    progress(STEPS, STEPS);
     Ok(best)
 }
 

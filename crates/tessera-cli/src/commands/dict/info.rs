@@ -93,6 +93,7 @@ fn meaning(tag: &str) -> &'static str {
         "FILL" => "luma filter",
         "FILC" => "chroma filter",
         "RECO" => "points",
+        "NETS" => "networks",
         "REFS" => "references",
         "PROV" => "origin",
         _ => "unknown",

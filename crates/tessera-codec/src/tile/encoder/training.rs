@@ -6,6 +6,7 @@ use super::{Effort, Encoder};
 use crate::tile::coder::ModelPair;
 pub use crate::tile::filter::FilterStatistics;
 use crate::tile::mix::Models;
+pub use crate::tile::net::{PLACE_INPUTS, Surroundings, place_input};
 use crate::tile::state::{Fold, Leaf, Site};
 use crate::tile::{PlaneLayout, TileConfig};
 pub use decisions::{CellCount, Decisions};

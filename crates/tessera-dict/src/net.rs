@@ -1,0 +1,146 @@
+//! Weights of the small network that restores what the filter leaves (`spec/bitstream.md`, "Network").
+//!
+//! Only dictionaries of one collection carry it: there it knows what the pictures look like, and the time it takes
+//! does not matter as it does for photographs at large.
+
+use crate::basis::PlaneKind;
+use crate::error::Error;
+use crate::format::take;
+use byteorder::{LittleEndian, ReadBytesExt};
+
+/// Numbers a sample and its surroundings are described by; the last one is constant.
+pub const INPUTS: usize = 48;
+/// Units of the first layer.
+pub const FIRST: usize = 48;
+/// Units of the second layer.
+pub const SECOND: usize = 24;
+/// Fractional bits of a weight.
+pub const WEIGHT_BITS: u32 = 10;
+/// Largest magnitude of a weight: keeps all sums inside 32 bits.
+pub const MAX_WEIGHT: i16 = 8191;
+
+/// Weights of the units of three layers, one unit after the other; the last weight of a unit is that of a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// Width and height of the pictures it was learned from, not zero: the scale of a sample's place.
+    pub extent: [u16; 2],
+    /// [`FIRST`] units with [`INPUTS`] weights each.
+    pub first: Vec<i16>,
+    /// [`SECOND`] units with [`FIRST`] + 1 weights each.
+    pub second: Vec<i16>,
+    /// One unit with [`SECOND`] + 1 weights.
+    pub last: Vec<i16>,
+}
+
+/// Number of weights of each layer.
+pub const WEIGHTS: [usize; 3] = [FIRST * INPUTS, SECOND * (FIRST + 1), SECOND + 1];
+
+/// The networks of luma and of chroma, as far as there are any.
+pub type Nets = [Option<Net>; 2];
+
+impl Net {
+    fn layers(&self) -> [&[i16]; 3] {
+        [&self.first, &self.second, &self.last]
+    }
+}
+
+/// Body of the section (`spec/dictionary.md`, "Networks").
+pub(crate) fn write(nets: &Nets) -> Vec<u8> {
+    let mut out = Vec::new();
+    for net in nets {
+        out.push(u8::from(net.is_some()));
+        if let Some(net) = net {
+            net.extent
+                .iter()
+                .for_each(|side| out.extend(side.to_le_bytes()));
+            let weights = net.layers().into_iter().flatten();
+            weights.for_each(|weight| out.extend(weight.to_le_bytes()));
+        }
+    }
+    out
+}
+
+/// Reads the section and checks the weights.
+pub(crate) fn read(mut body: &[u8]) -> Result<Nets, Error> {
+    let mut nets = [None, None];
+    for kind in [PlaneKind::Luma, PlaneKind::Chroma] {
+        nets[kind as usize] = match take(&mut body, 1)?[0] {
+            0 => None,
+            1 => Some(read_net(&mut body)?),
+            _ => return Err(Error::Corrupt("unknown kind of network")),
+        };
+    }
+    if !body.is_empty() {
+        return Err(Error::Corrupt("data behind the last network"));
+    }
+    Ok(nets)
+}
+
+fn read_net(body: &mut &[u8]) -> Result<Net, Error> {
+    let extent = [
+        body.read_u16::<LittleEndian>()?,
+        body.read_u16::<LittleEndian>()?,
+    ];
+    if extent.contains(&0) {
+        return Err(Error::Corrupt("a network is for empty pictures"));
+    }
+    let mut layer = |weights: usize| -> Result<Vec<i16>, Error> {
+        let pairs = take(body, 2 * weights)?.chunks_exact(2);
+        let weights: Vec<i16> = pairs
+            .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
+            .collect();
+        let fits = |weight: &i16| weight.unsigned_abs() <= MAX_WEIGHT.unsigned_abs();
+        match weights.iter().all(fits) {
+            true => Ok(weights),
+            false => Err(Error::Corrupt("a weight of a network is too large")),
+        }
+    };
+    Ok(Net {
+        extent,
+        first: layer(WEIGHTS[0])?,
+        second: layer(WEIGHTS[1])?,
+        last: layer(WEIGHTS[2])?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn net(weight: i16) -> Net {
+        let layer = |count: usize| (0..count).map(|i| weight - (i % 7) as i16).collect();
+        let [first, second, last] = WEIGHTS.map(layer);
+        Net {
+            extent: [300, 200],
+            first,
+            second,
+            last,
+        }
+    }
+
+    #[test]
+    fn networks_round_trip() {
+        for nets in [
+            [Some(net(5)), None],
+            [None, Some(net(-300))],
+            [Some(net(1)), Some(net(2))],
+        ] {
+            assert_eq!(read(&write(&nets)).unwrap(), nets);
+        }
+    }
+
+    #[test]
+    fn damage_is_refused() {
+        let good = write(&[Some(net(5)), None]);
+        assert!(read(&good[..good.len() - 1]).is_err());
+        assert!(read(&[&good[..], &[0]].concat()).is_err());
+        assert!(read(&[2, 0]).is_err());
+        let empty = Net {
+            extent: [0, 7],
+            ..net(5)
+        };
+        assert!(read(&write(&[Some(empty), None])).is_err());
+        let large = write(&[Some(net(MAX_WEIGHT + 1)), None]);
+        assert!(matches!(read(&large), Err(Error::Corrupt(_))));
+    }
+}

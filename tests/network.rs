@@ -1,0 +1,65 @@
+//! A dictionary with networks behind its filters: the file keeps them, encoder and decoder agree on what they do.
+
+use std::sync::Arc;
+use tessera_codec::{Decoder, Encoder, Fingerprint, Picture, Target, simd};
+use tessera_dict::net::WEIGHTS;
+use tessera_dict::{Dictionary, Net};
+
+/// Small weights that follow no rule.
+fn net(seed: u32) -> Net {
+    let mut state = seed;
+    let mut weight = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as i16 % 200
+    };
+    let [first, second, last] = WEIGHTS.map(|count| (0..count).map(|_| weight()).collect());
+    Net {
+        extent: [100, 100],
+        first,
+        second,
+        last,
+    }
+}
+
+fn dictionary() -> Arc<Dictionary> {
+    let mut dictionary = Dictionary::builtin().clone();
+    dictionary.nets = [Some(net(1)), Some(net(2))];
+    Arc::new(Dictionary::from_bytes(&dictionary.to_bytes()).expect("what was written is valid"))
+}
+
+/// Rings in colour, not a multiple of eight, larger than a superblock.
+fn picture() -> Picture {
+    let (width, height) = (141, 90);
+    let pixel = |i: u32| {
+        let (x, y) = (i % width, i / width);
+        let ring = ((x * x + y * y) / 300 % 200) as u8;
+        [ring, ring / 2 + 40, (x + y) as u8]
+    };
+    let samples = (0..width * height).flat_map(pixel).collect();
+    Picture::rgb8(width, height, samples).expect("a picture")
+}
+
+#[test]
+fn networks_survive_the_file() {
+    assert_eq!(dictionary().nets, [Some(net(1)), Some(net(2))]);
+}
+
+#[test]
+fn the_decoder_sees_what_the_encoder_promised() {
+    let encoder = Encoder::new().dictionary(dictionary()).threads(1);
+    for quantiser in [40, 64, 90] {
+        let encoder = encoder.clone().target(Target::Quantiser(quantiser));
+        let encoded = encoder.encode(&picture()).unwrap();
+        for scalar in [false, true] {
+            simd::force_scalar(scalar);
+            let decoder = Decoder::new().dictionary(dictionary());
+            let decoded = decoder.decode(&encoded.bytes[..]).unwrap();
+            assert_eq!(
+                Fingerprint::of(&decoded),
+                encoded.fingerprint,
+                "{quantiser}"
+            );
+        }
+        simd::force_scalar(false);
+    }
+}
