@@ -85,7 +85,9 @@ fn changes(
     effort: Effort,
 ) -> Outcome<[Option<f64>; 3]> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let picture = read_picture(&std::fs::read(file)?)?;
+    let mut picture = read_picture(&std::fs::read(file)?)?;
+    // The payload of the peer has no profile either, and some of these pictures carry one of 500 bytes.
+    picture.metadata = Default::default();
     let default = curve(&picture, None, effort)?;
     let learned = learned
         .map(|dictionary| curve(&picture, Some(dictionary), effort))

@@ -16,7 +16,7 @@ use tessera_dict::Dictionary;
 use tessera_eval::gain;
 use tessera_train::references::{ReferenceParams, choose_references};
 use tessera_train::{
-    Gallery, SpecialiseParams, Stage, TrainObserver, TrainParams, specialise, train,
+    Gallery, SpecialiseParams, Stage, TrainError, TrainObserver, TrainParams, specialise, train,
 };
 
 /// Arguments of `tessera train`.
@@ -110,8 +110,10 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
         None => None,
     };
     let mut watch = Watch::new(args);
-    // Chosen again when resuming: a run that goes on must start from the same as one that never stopped.
-    let (start, training) = match args.no_references {
+    // Chosen again when resuming: a run that goes on must start from the same as the one that was stopped.
+    let began_without =
+        (resumed.as_ref()).is_some_and(|checkpoint| checkpoint.references.is_empty());
+    let (start, training) = match args.no_references || began_without {
         true => (start, training.clone()),
         false => with_references(args, training, judges, start, &mut watch)?,
     };
@@ -161,8 +163,15 @@ fn with_references(
         params.max_bytes = params.max_bytes.min(limit / 4).max(room);
     }
     let chosen = with_threads(args.threads, || {
-        Ok(choose_references(training, judges, &start, &params, watch)?)
+        match choose_references(training, judges, &start, &params, watch) {
+            Err(TrainError::Stopped) => Ok(None),
+            chosen => Ok(Some(chosen?)),
+        }
     })?;
+    let Some(chosen) = chosen else {
+        eprintln!("stopped while choosing reference pictures: none are used");
+        return Ok((start, training.clone()));
+    };
     eprintln!("{}", chosen.report);
     Ok((chosen.dictionary, training.without(&chosen.taken)))
 }
