@@ -118,12 +118,17 @@ fn drawn(width: u32, height: u32, format: PixelFormat, grain: u32) -> Outcome<Pi
     Ok(Picture::new(width, height, format, samples)?)
 }
 
-/// Columns of colour over rows of light.
-fn crossed() -> Outcome<Picture> {
+/// Columns of colour over rows of light, or turned by a right angle.
+fn crossed(turned: bool) -> Outcome<Picture> {
     let mut noise = Noise(5);
     let mut samples = Vec::new();
     for at in 0..64 * 64u32 {
-        let (column, row) = (at % 64 / 3 * 37 % 50, at / 64 / 3 * 29 % 60);
+        let (x, y) = if turned {
+            (at / 64, at % 64)
+        } else {
+            (at % 64, at / 64)
+        };
+        let (column, row) = (x / 3 * 37 % 50, y / 3 * 29 % 60);
         let light = 90 + row + noise.next() % 3;
         samples.extend([light + column, light, light + 50 - column].map(|v| v as u8));
     }
@@ -233,12 +238,21 @@ fn pictures() -> Outcome<Vec<Stream>> {
             encoder().effort(Effort::new(effort)?),
         )?;
     }
-    add(
-        "crossed",
-        "effort 9, chroma that goes down where luma goes across",
-        crossed()?,
-        encoder().effort(Effort::new(9)?),
-    )?;
+    for (name, covers, turned) in [
+        (
+            "crossed",
+            "effort 9, chroma that goes down where luma goes across",
+            false,
+        ),
+        (
+            "crossed-back",
+            "effort 9, chroma that goes across where luma goes down",
+            true,
+        ),
+    ] {
+        let encoder = encoder().effort(Effort::new(9)?);
+        add(name, covers, crossed(turned)?, encoder)?;
+    }
     for depth in [BitDepth::Ten, BitDepth::Twelve, BitDepth::Sixteen] {
         let covers = format!("{} bits per sample", depth.bits());
         let name = format!("bits-{}", depth.bits());

@@ -1,7 +1,7 @@
 //! Hot loops compiled for the widest vector instructions of the machine at hand.
 //!
 //! One body serves all instruction sets: it is written as plain loops, marked `inline(always)` and handed to
-//! [`vectorised`], which picks the instruction set at run time. Integer loops give the same bits everywhere; float
+//! `vectorised`, which picks the instruction set at run time. Integer loops give the same bits everywhere; float
 //! loops (encoder only) keep products and sums apart, so that they do too.
 
 use pulp::{Arch, NullaryFnOnce, Scalar, Simd};

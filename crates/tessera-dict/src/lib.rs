@@ -38,7 +38,7 @@ pub struct Dictionary {
     /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,
     /// and 3 or more is expected to lie, in 1/256 step.
     pub shrinkage: [[u8; 3]; 2],
-    /// Pictures that patches may be predicted from; their sizes keep to the limits of [`reference`].
+    /// Pictures that patches may be predicted from; their sizes keep to the limits of [`mod@reference`].
     pub references: Vec<Reference>,
     /// Where the dictionary comes from: training set, seed, trace, licences. Human-readable.
     pub provenance: String,

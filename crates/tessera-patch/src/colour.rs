@@ -1,6 +1,6 @@
 //! Bit depths and the colour transform, both in integers so that every decoder agrees to the bit.
 //!
-//! A picture of any depth becomes planes of [`SAMPLE_BITS`](crate::SAMPLE_BITS) bits by shifts,
+//! A picture of any depth becomes planes of [`SAMPLE_BITS`] bits by shifts,
 //! and RGB becomes full-range BT.601 YCbCr at that precision. For 8-, 10- and 12-bit pictures
 //! both steps together are exactly reversible: the rounding of the transform stays below half a
 //! level of the picture. The inverse is normative (`spec/container.md`, "From planes to pixels");

@@ -4,7 +4,7 @@
 //! best code under a batchwise budget keeps the largest `|a'y|` **of the whole batch**: one
 //! threshold for all samples. For a fixed code, the best block is a Procrustes problem. Both
 //! steps are exact, so neither raises the objective. Samples choose their block by the
-//! same cost, see [`assign`]; that step is taken only if it lowers the objective.
+//! same cost, see `assign`; that step is taken only if it lowers the objective.
 //!
 //! The first rounds run with a threshold that falls from twice to once its final value:
 //! few large coefficients shape the blocks before many small ones join. Monotonicity

@@ -8,7 +8,8 @@ pub mod encoder;
 mod filter;
 mod logistic;
 mod mix;
-mod net;
+#[doc(hidden)]
+pub mod net;
 mod patch_context;
 mod pool;
 mod predict;

@@ -153,6 +153,7 @@ impl CoefficientState {
     }
 
     /// The first of the significance contexts.
+    #[cfg(feature = "encoder")]
     #[inline(always)]
     pub(crate) fn quick_significance(&self, patch: &PatchContext<'_>, position: usize) -> u32 {
         let place = position_class(position);
