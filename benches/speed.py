@@ -13,6 +13,7 @@ import resource
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 
 
@@ -33,8 +34,14 @@ def commands(tessera, efforts):
 
 
 def pixels(png):
-    with open(png, "rb") as file:
-        width, height = struct.unpack(">II", file.read(24)[16:])
+    try:
+        with open(png, "rb") as file:
+            head = file.read(24)
+    except OSError as error:
+        sys.exit(f"{png}: {error.strerror}")
+    if len(head) < 24 or head[12:16] != b"IHDR":
+        sys.exit(f"{png}: no PNG file; the peers' tools agree on no other format")
+    width, height = struct.unpack(">II", head[16:])
     return width * height
 
 
@@ -42,7 +49,9 @@ def cpu_time(command, source, target):
     """CPU seconds of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     line = [word.format(i=source, o=target) for word in command.split()]
-    subprocess.run(line, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(line)} failed: {done.stderr.strip() or 'it says nothing'}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -54,6 +63,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--efforts", default="1,5")
     options = parser.parse_args()
+    area = sum(map(pixels, options.pictures)) / 1e6
     codecs = [codec for codec in commands(options.tessera, options.efforts.split(",")) if shutil.which(codec[1].split()[0])]
     totals = {codec[0]: [0.0, 0.0, 0.0] for codec in codecs}
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +75,6 @@ def main():
                     runs[name].append((cpu_time(encode, picture, coded), cpu_time(decode, coded, back), os.path.getsize(coded)))
             for name, measured in runs.items():
                 totals[name] = [total + min(values) for total, values in zip(totals[name], zip(*measured))]
-    area = sum(map(pixels, options.pictures)) / 1e6
     usual = next((name for name in totals if name.endswith("-e 5")), next(iter(totals)))
     print(f"{area:.2f} megapixels; ratios are to {usual}")
     print(f"{'':16} {'bpp':>6} {'encode MP/s':>12} {'ratio':>6} {'decode MP/s':>12} {'ratio':>6}")

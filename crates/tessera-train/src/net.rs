@@ -79,9 +79,7 @@ impl NetSamples {
         self.targets.extend(other.targets);
         self.weights.extend(other.weights);
     }
-}
 
-impl NetSamples {
     /// The size of the pictures, as far as the samples show it.
     fn extent(&self) -> [u16; 2] {
         [0, 1].map(|axis| {
@@ -142,16 +140,7 @@ impl Layer {
     }
 
     fn forward(&self, inputs: MatRef<'_, f32>) -> Mat<f32> {
-        let mut out = Mat::zeros(self.weights.nrows(), inputs.ncols());
-        matmul(
-            &mut out,
-            Accum::Replace,
-            &self.weights,
-            inputs,
-            1.0,
-            Par::Seq,
-        );
-        out
+        product(self.weights.as_ref(), inputs)
     }
 
     /// One step against the gradient.

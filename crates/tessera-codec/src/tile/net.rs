@@ -288,37 +288,23 @@ mod tests {
         net
     }
 
+    /// The plane after a network that adds a constant.
+    fn moved(constant: i16, on: bool) -> Vec<u16> {
+        let (plane, net) = (plane(), net(constant));
+        restored([&plane, &plane], QUANTISER, (0, 0), &net, &flags(on)).data
+    }
+
     #[test]
     fn a_network_without_weights_changes_nothing() {
-        let out = restored(
-            [&plane(), &plane()],
-            QUANTISER,
-            (0, 0),
-            &net(0),
-            &flags(true),
-        );
-        assert_eq!(out.data, plane().data);
+        assert_eq!(moved(0, true), plane().data);
     }
 
     #[test]
     fn a_constant_moves_every_sample_of_flagged_superblocks_by_a_part_of_the_step() {
         // The step is 256 samples; 256 / 1024 of it are 64.
-        let out = restored(
-            [&plane(), &plane()],
-            QUANTISER,
-            (0, 0),
-            &net(256),
-            &flags(true),
-        );
-        assert!(out.data.iter().zip(plane().data).all(|(a, b)| *a == b + 64));
-        let out = restored(
-            [&plane(), &plane()],
-            QUANTISER,
-            (0, 0),
-            &net(256),
-            &flags(false),
-        );
-        assert_eq!(out.data, plane().data);
+        let out = moved(256, true);
+        assert!(out.iter().zip(plane().data).all(|(a, b)| *a == b + 64));
+        assert_eq!(moved(256, false), plane().data);
     }
 
     #[test]

@@ -176,15 +176,12 @@ impl Encoder<'_> {
         let costs = self.rough.compare(block);
         let [whole, quarters, halves] = self.effort.patience;
         let whole = (whole * LARGE_PATIENCE[level_of(block.size)]).max(1.0);
-        let advice = Advice {
-            whole: costs.whole <= whole || !divisible,
-            quarters: costs.quarters <= quarters && divisible,
-            halves: costs.halves.map(|cost| cost <= halves && divisible),
-            quarters_first: false,
-        };
+        let quarters = costs.quarters <= quarters && divisible;
         Advice {
-            quarters_first: advice.quarters && costs.whole > 1.0,
-            ..advice
+            whole: costs.whole <= whole || !divisible,
+            quarters,
+            halves: costs.halves.map(|cost| cost <= halves && divisible),
+            quarters_first: quarters && costs.whole > 1.0,
         }
     }
 
