@@ -1,29 +1,18 @@
-//! A dictionary with networks behind its filters: the file keeps them, encoder and decoder agree on what they do.
+//! A dictionary with networks behind its filters and for its patches: the file keeps them, encoder and decoder agree on
+//! what they do.
 
+#[path = "conformance_support/networks.rs"]
+mod networks;
+
+use networks::{nets, patch_nets};
 use std::sync::Arc;
 use tessera_codec::{Decoder, Encoder, Fingerprint, Picture, Target, simd};
-use tessera_dict::net::WEIGHTS;
-use tessera_dict::{Dictionary, Net};
-
-/// Small weights that follow no rule.
-fn net(seed: u32) -> Net {
-    let mut state = seed;
-    let mut weight = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 16) as i16 % 200
-    };
-    let [first, second, last] = WEIGHTS.map(|count| (0..count).map(|_| weight()).collect());
-    Net {
-        extent: [100, 100],
-        first,
-        second,
-        last,
-    }
-}
+use tessera_dict::Dictionary;
 
 fn dictionary() -> Arc<Dictionary> {
     let mut dictionary = Dictionary::builtin().clone();
-    dictionary.nets = [Some(net(1)), Some(net(2))];
+    dictionary.nets = nets();
+    dictionary.patch_nets = Some(patch_nets());
     Arc::new(Dictionary::from_bytes(&dictionary.to_bytes()).expect("what was written is valid"))
 }
 
@@ -41,7 +30,8 @@ fn picture() -> Picture {
 
 #[test]
 fn networks_survive_the_file() {
-    assert_eq!(dictionary().nets, [Some(net(1)), Some(net(2))]);
+    assert_eq!(dictionary().nets, nets());
+    assert_eq!(dictionary().patch_nets, Some(patch_nets()));
 }
 
 #[test]

@@ -130,6 +130,7 @@ impl TrainObserver for StageBar {
             Stage::Bases => "learning bases",
             Stage::Filter => "learning the filter",
             Stage::Priors => "adapting the models",
+            Stage::Prediction => "learning to predict patches",
             Stage::Network => "learning the network behind the filter",
             Stage::Judging => "checking on held-out pictures",
         };

@@ -1,10 +1,13 @@
-//! Writes the conformance streams of reference pictures, with their dictionary and their manifest.
+//! Writes the conformance streams of reference pictures and networks, with their dictionary and their manifest.
 //!
 //! `cargo run --release -p tessera-codec --example conformance_references` after every change of the bitstream. The
 //! dictionary has cosine bases and flat priors so that it stays small, and so that random payloads use everything.
 
 #[path = "../../../tests/conformance_support/mod.rs"]
 mod support;
+
+#[path = "../../../tests/conformance_support/networks.rs"]
+mod networks;
 
 use std::error::Error;
 use std::fs;
@@ -55,11 +58,14 @@ fn main() -> Outcome<()> {
 /// Name, what it covers, file.
 type Stream = (String, String, Vec<u8>);
 
-/// The untrained dictionary with empty magnitude models, and three references: colour, colour with alpha, gray.
+/// The untrained dictionary with empty magnitude models, networks, and three references: colour, colour with alpha,
+/// gray.
 fn dictionary() -> Outcome<Dictionary> {
     let mut dictionary = Dictionary::untrained();
     dictionary.luma = without_models(&dictionary.luma);
     dictionary.chroma = without_models(&dictionary.chroma);
+    dictionary.nets = networks::nets();
+    dictionary.patch_nets = Some(networks::patch_nets());
     dictionary.provenance = "untrained, for the conformance streams of references".into();
     let sources = [
         drawn(104, 72, RGB, (0, 0))?,

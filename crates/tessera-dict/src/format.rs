@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, LANES};
 use crate::net;
+use crate::patch_net;
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::reference;
 use crate::{DictId, Dictionary};
@@ -25,6 +26,7 @@ const LUMA_FILTER: Tag = *b"FILL";
 const CHROMA_FILTER: Tag = *b"FILC";
 const SHRINKAGE: Tag = *b"RECO";
 const NETS: Tag = *b"NETS";
+const PATCH_NETS: Tag = *b"NETP";
 const REFERENCES: Tag = *b"REFS";
 const PROVENANCE: Tag = *b"PROV";
 
@@ -56,6 +58,9 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     section(SHRINKAGE, dictionary.shrinkage.concat());
     if dictionary.nets.iter().any(Option::is_some) {
         section(NETS, net::write(&dictionary.nets));
+    }
+    if let Some(nets) = &dictionary.patch_nets {
+        section(PATCH_NETS, patch_net::write(nets));
     }
     if !dictionary.references.is_empty() {
         section(REFERENCES, reference::write(&dictionary.references));
@@ -98,6 +103,10 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
         nets: match sections.find_optional(NETS)? {
             Some(body) => net::read(&body)?,
             None => [None, None],
+        },
+        patch_nets: match sections.find_optional(PATCH_NETS)? {
+            Some(body) => Some(patch_net::read(&body)?),
+            None => None,
         },
         shrinkage: read_shrinkage(&sections.find(SHRINKAGE)?)?,
         references,

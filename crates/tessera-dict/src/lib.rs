@@ -7,6 +7,7 @@ pub mod format;
 mod identity;
 pub mod layout;
 pub mod net;
+pub mod patch_net;
 pub mod prior;
 pub mod reference;
 
@@ -15,6 +16,7 @@ pub use error::Error;
 pub use filter::FilterSet;
 pub use identity::DictId;
 pub use net::Net;
+pub use patch_net::{PatchNet, PatchNets};
 pub use prior::Prior;
 pub use reference::Reference;
 
@@ -35,6 +37,8 @@ pub struct Dictionary {
     pub chroma_filter: FilterSet,
     /// Networks that restore luma and chroma behind the filters.
     pub nets: net::Nets,
+    /// Networks that predict luma patches.
+    pub patch_nets: Option<PatchNets>,
     /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,
     /// and 3 or more is expected to lie, in 1/256 step.
     pub shrinkage: [[u8; 3]; 2],
@@ -64,6 +68,7 @@ impl Dictionary {
             luma_filter: FilterSet::neutral(),
             chroma_filter: FilterSet::neutral(),
             nets: [None, None],
+            patch_nets: None,
             shrinkage: [[8, 5, 5]; 2],
             references: Vec::new(),
             provenance: String::new(),

@@ -38,12 +38,6 @@ pub const WEIGHTS: [usize; 3] = [FIRST * INPUTS, SECOND * (FIRST + 1), SECOND + 
 /// The networks of luma and of chroma, as far as there are any.
 pub type Nets = [Option<Net>; 2];
 
-impl Net {
-    fn layers(&self) -> [&[i16]; 3] {
-        [&self.first, &self.second, &self.last]
-    }
-}
-
 /// Body of the section (`spec/dictionary.md`, "Networks").
 pub(crate) fn write(nets: &Nets) -> Vec<u8> {
     let mut out = Vec::new();
@@ -53,8 +47,9 @@ pub(crate) fn write(nets: &Nets) -> Vec<u8> {
             net.extent
                 .iter()
                 .for_each(|side| out.extend(side.to_le_bytes()));
-            let weights = net.layers().into_iter().flatten();
-            weights.for_each(|weight| out.extend(weight.to_le_bytes()));
+            for layer in [&net.first, &net.second, &net.last] {
+                write_weights(layer, &mut out);
+            }
         }
     }
     out
@@ -84,23 +79,30 @@ fn read_net(body: &mut &[u8]) -> Result<Net, Error> {
     if extent.contains(&0) {
         return Err(Error::Corrupt("a network is for empty pictures"));
     }
-    let mut layer = |weights: usize| -> Result<Vec<i16>, Error> {
-        let pairs = take(body, 2 * weights)?.chunks_exact(2);
-        let weights: Vec<i16> = pairs
-            .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
-            .collect();
-        let fits = |weight: &i16| weight.unsigned_abs() <= MAX_WEIGHT.unsigned_abs();
-        match weights.iter().all(fits) {
-            true => Ok(weights),
-            false => Err(Error::Corrupt("a weight of a network is too large")),
-        }
-    };
+    let mut layer = |count| read_weights(body, count, MAX_WEIGHT);
     Ok(Net {
         extent,
         first: layer(WEIGHTS[0])?,
         second: layer(WEIGHTS[1])?,
         last: layer(WEIGHTS[2])?,
     })
+}
+
+pub(crate) fn write_weights(weights: &[i16], out: &mut Vec<u8>) {
+    out.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
+}
+
+/// Reads `count` weights, none larger than `limit`.
+pub(crate) fn read_weights(body: &mut &[u8], count: usize, limit: i16) -> Result<Vec<i16>, Error> {
+    let pairs = take(body, 2 * count)?.chunks_exact(2);
+    let weights: Vec<i16> = pairs
+        .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
+        .collect();
+    let fits = |weight: &i16| weight.unsigned_abs() <= limit.unsigned_abs();
+    match weights.iter().all(fits) {
+        true => Ok(weights),
+        false => Err(Error::Corrupt("a weight of a network is too large")),
+    }
 }
 
 #[cfg(test)]

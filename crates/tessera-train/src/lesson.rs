@@ -3,6 +3,7 @@
 use crate::gallery::Gallery;
 use crate::harvest::Harvest;
 use crate::net::NetSamples;
+use crate::patch_net::Forecasts;
 use crate::pipeline::TrainError;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
@@ -103,6 +104,21 @@ impl Teacher<'_> {
                 samples[kind].take([pair.0, pair.1], quantiser, config.origin, share, random);
             }
             Ok(samples)
+        };
+        tasks.par_iter().map(one).collect()
+    }
+
+    /// Codes several parts side by side and takes from each what one of `parts` may contribute to the networks for
+    /// patches.
+    pub(crate) fn forecasts(
+        &self,
+        tasks: &[Task],
+        parts: usize,
+    ) -> Result<Vec<Forecasts>, TrainError> {
+        let one = |task: &Task| {
+            let mut forecasts = Forecasts::default();
+            self.coded(task, Some(&mut forecasts))?;
+            Ok(forecasts.share(parts))
         };
         tasks.par_iter().map(one).collect()
     }

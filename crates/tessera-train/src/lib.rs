@@ -3,12 +3,14 @@
 mod adapt;
 mod bases;
 mod cells;
+mod descent;
 mod filter;
 pub mod gallery;
 mod harvest;
 mod lesson;
 mod magnitude;
 mod net;
+mod patch_net;
 mod pipeline;
 mod priors;
 mod provenance;

@@ -1,13 +1,12 @@
-//! The network behind the filter, learned from decoded samples and their originals by gradient descent (Adam).
+//! The network behind the filter, learned from decoded samples and their originals.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use crate::descent::{Examples, Schedule, learn};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{PLACE_INPUTS, Surroundings, place_input};
 use tessera_dict::Net;
-use tessera_dict::net::{FIRST, INPUTS, MAX_WEIGHT, Nets, SECOND, WEIGHT_BITS};
+use tessera_dict::net::{FIRST, INPUTS, MAX_WEIGHT, Nets, SECOND};
 use tessera_patch::Plane;
 
 /// Most samples the network of a plane kind is learned from.
@@ -18,8 +17,6 @@ const FEWEST_SAMPLES: usize = 100_000;
 const BATCH: usize = 1024;
 /// Times all samples are gone through.
 const EPOCHS: usize = 8;
-/// Rate of learning at the start; it falls to nearly zero.
-const RATE: f32 = 2e-3;
 /// Inputs and corrections per half a step.
 const INPUT_SCALE: f32 = 32.0;
 /// Corrections beyond two steps teach nothing.
@@ -109,165 +106,54 @@ pub(crate) fn learn_nets(samples: [NetSamples; 2], seed: u64) -> Nets {
         .into_par_iter()
         .map(|samples| {
             let enough = samples.targets.len() >= FEWEST_SAMPLES;
-            enough.then(|| Descent::new(seed).run(samples, seed))
+            enough.then(|| learn_net(samples, seed))
         })
         .collect();
     nets.try_into().expect("there are two plane kinds")
 }
 
-/// A layer in floating point with the running moments of its gradient; one row per unit.
-struct Layer {
-    weights: Mat<f32>,
-    mean: Mat<f32>,
-    square: Mat<f32>,
-}
-
-impl Layer {
-    fn new(units: usize, inputs: usize, scale: f32, random: &mut Pcg64Mcg) -> Self {
-        // Uniform numbers of the variance 1 / inputs.
-        let spread = scale * (3.0 / inputs as f32).sqrt();
-        let mut weights = Mat::zeros(units, inputs);
-        for unit in 0..units {
-            for input in 0..inputs - 1 {
-                weights[(unit, input)] = spread * (2.0 * random.random::<f32>() - 1.0);
-            }
-        }
-        Self {
-            weights,
-            mean: Mat::zeros(units, inputs),
-            square: Mat::zeros(units, inputs),
-        }
-    }
-
-    fn forward(&self, inputs: MatRef<'_, f32>) -> Mat<f32> {
-        product(self.weights.as_ref(), inputs)
-    }
-
-    /// One step against the gradient.
-    fn learn(&mut self, gradient: &Mat<f32>, rate: f32, time: i32) {
-        const DECAY: [f32; 2] = [0.9, 0.999];
-        let [first, second] = DECAY.map(|decay| 1.0 - decay.powi(time));
-        for j in 0..gradient.ncols() {
-            for i in 0..gradient.nrows() {
-                let g = gradient[(i, j)];
-                let (mean, square) = (&mut self.mean[(i, j)], &mut self.square[(i, j)]);
-                *mean += (1.0 - DECAY[0]) * (g - *mean);
-                *square += (1.0 - DECAY[1]) * (g * g - *square);
-                let step = rate * (*mean / first) / ((*square / second).sqrt() + 1e-8);
-                self.weights[(i, j)] -= step;
-            }
-        }
-    }
-
-    fn rounded(&self) -> Vec<i16> {
-        let scale = f32::from(1u16 << WEIGHT_BITS);
-        let limit = f32::from(MAX_WEIGHT);
-        let (units, inputs) = (self.weights.nrows(), self.weights.ncols());
-        (0..units * inputs)
-            .map(|at| self.weights[(at / inputs, at % inputs)] * scale)
-            .map(|weight| weight.round().clamp(-limit, limit) as i16)
-            .collect()
+fn learn_net(mut samples: NetSamples, seed: u64) -> Net {
+    let extent = samples.extent();
+    samples.fill_in_places(extent);
+    let schedule = Schedule {
+        sizes: [INPUTS, FIRST, SECOND, 1],
+        constant: CONSTANT,
+        batch: BATCH,
+        epochs: EPOCHS,
+        seed,
+        max_weight: MAX_WEIGHT,
+    };
+    let [first, second, last] = learn(&samples, &schedule);
+    Net {
+        extent,
+        first,
+        second,
+        last,
     }
 }
 
-struct Descent {
-    layers: [Layer; 3],
-    time: i32,
-}
-
-impl Descent {
-    fn new(seed: u64) -> Self {
-        let random = &mut Pcg64Mcg::new(u128::from(seed) << 1 | 1);
-        Self {
-            layers: [
-                Layer::new(FIRST, INPUTS, 1.0, random),
-                Layer::new(SECOND, FIRST + 1, 1.0, random),
-                Layer::new(1, SECOND + 1, 0.1, random),
-            ],
-            time: 0,
-        }
+impl Examples for NetSamples {
+    fn count(&self) -> usize {
+        self.targets.len()
     }
 
-    fn run(mut self, mut samples: NetSamples, seed: u64) -> Net {
-        let extent = samples.extent();
-        samples.fill_in_places(extent);
-        let random = &mut Pcg64Mcg::new(u128::from(seed) << 1 | 1);
-        let mut order: Vec<usize> = (0..samples.targets.len()).collect();
-        let steps = (EPOCHS * (order.len() / BATCH)) as f32;
-        for _ in 0..EPOCHS {
-            shuffle(&mut order, random);
-            for batch in order.chunks_exact(BATCH) {
-                self.time += 1;
-                let left = 1.0 - self.time as f32 / steps;
-                self.step(&samples, batch, RATE * (1.5 * left + 0.02).min(1.0));
-            }
-        }
-        let [first, second, last] = self.layers.each_ref().map(Layer::rounded);
-        Net {
-            extent,
-            first,
-            second,
-            last,
-        }
+    fn input(&self, example: usize, at: usize) -> f32 {
+        f32::from(self.inputs[example][at]) / INPUT_SCALE
     }
 
-    fn step(&mut self, samples: &NetSamples, batch: &[usize], rate: f32) {
-        let inputs = Mat::from_fn(INPUTS, batch.len(), |i, j| {
-            f32::from(samples.inputs[batch[j]][i]) / INPUT_SCALE
-        });
-        let first = passed_on(self.layers[0].forward(inputs.as_ref()));
-        let second = passed_on(self.layers[1].forward(first.as_ref()));
-        let mut blame = self.layers[2].forward(second.as_ref());
-        for (j, &at) in batch.iter().enumerate() {
-            let error = samples.weights[at] * (blame[(0, j)] - samples.targets[at]);
-            blame[(0, j)] = 2.0 * error / batch.len() as f32;
-        }
-        for (layer, inputs) in [(2, &second), (1, &first), (0, &inputs)] {
-            let gradient = product(blame.as_ref(), inputs.transpose());
-            if layer > 0 {
-                blame = handed_back(&self.layers[layer].weights, &blame, inputs);
-            }
-            self.layers[layer].learn(&gradient, rate, self.time);
-        }
+    fn target(&self, example: usize, _: usize) -> f32 {
+        self.targets[example]
     }
-}
 
-/// What units pass on: their positive sums, and the constant behind them.
-fn passed_on(sums: Mat<f32>) -> Mat<f32> {
-    let units = sums.nrows();
-    Mat::from_fn(units + 1, sums.ncols(), |i, j| match i {
-        i if i < units => sums[(i, j)].max(0.0),
-        _ => CONSTANT,
-    })
-}
-
-/// The share of the units before in the error of those behind; none for units that passed nothing on.
-fn handed_back(weights: &Mat<f32>, blame: &Mat<f32>, passed: &Mat<f32>) -> Mat<f32> {
-    let all = product(weights.transpose(), blame.as_ref());
-    Mat::from_fn(passed.nrows() - 1, passed.ncols(), |i, j| {
-        if passed[(i, j)] > 0.0 {
-            all[(i, j)]
-        } else {
-            0.0
-        }
-    })
-}
-
-fn product(a: MatRef<'_, f32>, b: MatRef<'_, f32>) -> Mat<f32> {
-    let mut out = Mat::zeros(a.nrows(), b.ncols());
-    matmul(&mut out, Accum::Replace, a, b, 1.0, Par::Seq);
-    out
-}
-
-fn shuffle(order: &mut [usize], random: &mut Pcg64Mcg) {
-    for i in (1..order.len()).rev() {
-        order.swap(i, random.random_range(0..=i));
+    fn weight(&self, example: usize) -> f32 {
+        self.weights[example]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::descent::outputs;
 
     /// Samples whose original is half way to the mean of two neighbours, but only if that lies above.
     fn samples(count: usize) -> NetSamples {
@@ -295,26 +181,12 @@ mod tests {
         let nets = learn_nets([samples(FEWEST_SAMPLES), samples(10)], 1);
         assert!(nets[1].is_none(), "ten samples are too few");
         let net = nets[0].as_ref().unwrap();
-        let layer = |weights: &[i16], inputs: &[f32]| -> Vec<f32> {
-            let units = weights.chunks_exact(inputs.len());
-            let sum = |unit: &[i16]| -> f32 {
-                let products = unit.iter().zip(inputs).map(|(&w, i)| f32::from(w) * i);
-                products.sum::<f32>() / 1024.0
-            };
-            units.map(sum).collect()
-        };
+        let layers = [&net.first, &net.second, &net.last];
         let (mut before, mut after) = (0.0, 0.0);
         for (inputs, target) in all.inputs.iter().zip(&all.targets).take(2000) {
-            let positive = |mut sums: Vec<f32>| {
-                sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
-                sums.push(CONSTANT);
-                sums
-            };
             let inputs: Vec<f32> = inputs.iter().map(|&i| f32::from(i) / INPUT_SCALE).collect();
-            let first = positive(layer(&net.first, &inputs));
-            let second = positive(layer(&net.second, &first));
             before += target * target;
-            after += (layer(&net.last, &second)[0] - target).powi(2);
+            after += (outputs(layers, &inputs, CONSTANT)[0] - target).powi(2);
         }
         assert!(after < 0.1 * before, "{after} of {before}");
     }

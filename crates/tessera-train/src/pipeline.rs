@@ -63,6 +63,8 @@ pub enum Stage {
     Filter,
     /// Final adaptation of the models.
     Priors,
+    /// Learning the networks that predict patches.
+    Prediction,
     /// Learning the network behind the filter.
     Network,
     /// Trying a dictionary on the held-out pictures.

@@ -1,5 +1,7 @@
 //! Fits an existing dictionary to a collection.
 //!
+//! First, networks that predict patches are learned from pictures coded with the start.
+//!
 //! Every round codes the training pictures with the best dictionary so far, in the encoder's own closed loop at all
 //! qualities in turn, and makes two proposals from what it sees:
 //! 1. priors, filter and reconstruction points fitted to the recorded decisions and planes;
@@ -17,6 +19,7 @@ use crate::gallery::Gallery;
 use crate::harvest::Harvest;
 use crate::lesson::{Task, Teacher};
 use crate::net::{NetSamples, learn_nets, samples_per_part};
+use crate::patch_net::Forecasts;
 use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
 use crate::priors::fit_priors;
 use crate::provenance::{History, Origin};
@@ -27,6 +30,7 @@ use tessera_codec::tile::Effort;
 use tessera_codec::tile::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
 use tessera_dict::{Dictionary, FilterSet};
+use tessera_patch::shape::SHAPE_COUNT;
 
 /// How a dictionary is fitted to a collection.
 #[derive(Clone, Debug)]
@@ -78,7 +82,9 @@ const PARTS: usize = 320;
 const HARVEST_PASSES: usize = 3;
 /// Passes that priors and filter are fitted to when the bases have changed.
 const SETTLING_PASSES: usize = 2;
-/// Passes that the network is learned from.
+/// Passes that the networks for patches are learned from.
+const FORECAST_PASSES: usize = 3;
+/// Passes that the network behind the filter is learned from.
 const NET_PASSES: usize = 2;
 /// Decisions kept in memory: about half a gigabyte.
 const MOST_DECISIONS: usize = 12_000_000;
@@ -161,6 +167,8 @@ impl Run<'_> {
         self.baseline = self.judge(self.start)?;
         if self.history.rounds() > 0 {
             self.change = self.judged(&self.best.clone())?;
+        } else {
+            self.forecast()?;
         }
         while self.history.rounds() < self.params.rounds {
             let before = self.change;
@@ -170,6 +178,36 @@ impl Run<'_> {
             if self.change > before - WORTH_ANOTHER_ROUND {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Proposes networks that predict patches, learned from what the start leaves around them.
+    ///
+    /// They stay if the judges like them even before the priors know them.
+    fn forecast(&mut self) -> Result<(), TrainError> {
+        let tasks: Vec<Task> = (0..FORECAST_PASSES)
+            .flat_map(|turn| self.pass(turn, &QUANTISERS))
+            .collect();
+        let mut all = Forecasts::default();
+        for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
+            go_on(self.observer)?;
+            (self.observer).progress(Stage::Prediction, batch * BATCH, 2 * tasks.len());
+            let teacher = self.teacher(self.training, self.start);
+            let forecasts = teacher.forecasts(chunk, tasks.len())?;
+            forecasts.into_iter().for_each(|own| all.merge(own));
+        }
+        let mut next = self.best.clone();
+        next.patch_nets = all.learn(self.params.seed, |done| {
+            (self.observer).progress(Stage::Prediction, SHAPE_COUNT + done, 2 * SHAPE_COUNT);
+            go_on(self.observer)
+        })?;
+        if next.patch_nets == self.best.patch_nets || !self.fits(&next) {
+            return Ok(());
+        }
+        let change = self.judged(&next)?;
+        if change < self.change {
+            (self.best, self.change) = (next, change);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::files::{check_output, print_report, write_output};
 use crate::interrupt::Deadline;
 use crate::progress::{StageBar, waiting};
 use crate::threads::with_threads;
+use crate::verbosity;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::num::NonZeroUsize;
@@ -257,6 +258,7 @@ impl TrainObserver for Watch {
 
     fn judged(&mut self, change: f64) {
         self.bar.judged(change);
+        verbosity::detail(format!("held-out bits {:+.2} %", 100.0 * change));
     }
 
     fn checkpoint(&mut self, dictionary: &Dictionary) {

@@ -11,6 +11,8 @@ mod mix;
 #[doc(hidden)]
 pub mod net;
 mod patch_context;
+#[doc(hidden)]
+pub mod patch_net;
 mod pool;
 mod predict;
 pub mod quantiser;

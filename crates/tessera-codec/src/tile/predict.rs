@@ -2,6 +2,7 @@
 //!
 //! Samples are 12-bit; all arithmetic is in 32-bit integers.
 
+use super::patch_net::Forecaster;
 use crate::simd::vectorised;
 use pulp::NullaryFnOnce;
 use std::cell::OnceCell;
@@ -14,7 +15,7 @@ pub(crate) const SAMPLE_MAX: i32 = 4095;
 pub(crate) const MODES: usize = 35;
 /// Smooth surface through the border.
 pub(crate) const PLANAR: usize = 0;
-/// Mean of the border.
+/// Mean of the border, or what the dictionary's network for the shape says.
 pub(crate) const MEAN: usize = 1;
 /// From the left.
 pub(crate) const HORIZONTAL: usize = 10;
@@ -123,23 +124,45 @@ fn smooth(before: i16, sample: i16, after: i16) -> i16 {
 
 /// Predicts patches of one shape from one border.
 #[derive(Debug)]
-pub(crate) struct Predictor {
+pub(crate) struct Predictor<'a> {
     pub(crate) raw: Border,
     smooth: OnceCell<Border>,
     shape: Shape,
+    /// The dictionary's networks, if it has some.
+    networks: Option<Forecaster<'a>>,
 }
 
-impl Predictor {
+impl<'a> Predictor<'a> {
     pub(crate) fn new(raw: Border, shape: Shape) -> Self {
+        Self::with_networks(raw, shape, None)
+    }
+
+    pub(crate) fn with_networks(
+        raw: Border,
+        shape: Shape,
+        networks: Option<Forecaster<'a>>,
+    ) -> Self {
         Self {
             raw,
             smooth: OnceCell::new(),
             shape,
+            networks,
         }
     }
 
     /// Fills `out` (row-major, the patch's area) with the prediction of `mode`.
     pub(crate) fn predict(&self, mode: usize, out: &mut [i32]) {
+        let networks = self.networks.filter(|_| mode == MEAN);
+        let known = networks.and_then(|networks| Some((networks, networks.net(self.shape)?)));
+        let Some((networks, net)) = known else {
+            return self.predict_plainly(mode, out);
+        };
+        self.predict_plainly(PLANAR, out);
+        networks.correct(net, self.shape, &self.raw, out);
+    }
+
+    /// The prediction of `mode` without networks.
+    pub(crate) fn predict_plainly(&self, mode: usize, out: &mut [i32]) {
         match self.shape.width() {
             4 => vectorised(Predict::<4>::new(self, mode, out)),
             8 => vectorised(Predict::<8>::new(self, mode, out)),
@@ -182,7 +205,7 @@ struct Predict<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> Predict<'a, W> {
-    fn new(predictor: &'a Predictor, mode: usize, out: &'a mut [i32]) -> Self {
+    fn new(predictor: &'a Predictor<'_>, mode: usize, out: &'a mut [i32]) -> Self {
         let smooth = match mode {
             PLANAR => predictor.shape.area() > 32,
             MEAN => false,

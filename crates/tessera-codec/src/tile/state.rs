@@ -6,6 +6,7 @@ use super::filter::{FilterFlags, filtered};
 use super::mix::PlaneKind;
 use super::net::restored;
 use super::patch_context::{PatchContext, activity_class, gradient_class};
+use super::patch_net::{Forecaster, Sight};
 use super::pool::Pool;
 use super::predict::{Border, PLANAR, Predictor, SAMPLE_MAX};
 use super::quantiser::Step;
@@ -36,6 +37,13 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
+    /// As it is.
+    #[cfg(feature = "encoder")]
+    pub(crate) const NONE: Self = Self {
+        class: 0,
+        transposed: false,
+    };
+
     /// Directions from the left are mirrored onto those from above; flat modes lie on their longer side.
     pub(crate) fn new(kind: PlaneKind, mode: usize, shape: Shape) -> Self {
         if kind == PlaneKind::Chroma || mode < 2 {
@@ -397,17 +405,44 @@ impl<'a> TileState<'a> {
             let prediction = references.predict(canvas, site, &border, used);
             return (prediction.samples, prediction.border);
         }
-        let predictor = Predictor::new(border, site.shape);
+        let decoded = &canvas.components[site.component];
+        let networks = self.forecaster(site, &decoded.data, decoded.stride);
+        let predictor = Predictor::with_networks(border, site.shape, networks);
         let mut samples = self.samples.take(site.shape.area());
         self.predict(site, &predictor, leaf.mode, luma_mode, &mut samples);
         (samples, predictor.raw)
+    }
+
+    /// The networks for luma patches, if the dictionary has some, looking at `samples`.
+    pub(crate) fn forecaster<'s>(
+        &'s self,
+        site: &Site,
+        samples: &'s [u16],
+        stride: usize,
+    ) -> Option<Forecaster<'s>> {
+        let nets = self.dictionary.patch_nets.as_ref()?;
+        (site.kind == PlaneKind::Luma).then(|| Forecaster {
+            nets,
+            sight: self.sight(site, samples, stride),
+        })
+    }
+
+    /// The surroundings of a luma patch in `samples`.
+    pub(crate) fn sight<'s>(&self, site: &Site, samples: &'s [u16], stride: usize) -> Sight<'s> {
+        Sight {
+            samples,
+            stride,
+            at: (site.x, site.y),
+            origin: self.origin,
+            quantiser: self.quantisers[PlaneKind::Luma as usize],
+        }
     }
 
     /// Prediction of a patch by its coded mode.
     pub(crate) fn predict(
         &self,
         site: &Site,
-        predictor: &Predictor,
+        predictor: &Predictor<'_>,
         mode: usize,
         luma_mode: usize,
         out: &mut [i32],

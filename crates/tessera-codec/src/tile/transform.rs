@@ -114,6 +114,54 @@ fn synthesise_within<const N: usize>(shape: Shape, basis: &Basis, values: &[i32]
     });
 }
 
+/// Adds the samples whose lowest frequencies are `low`, `columns` of them in a row, to `samples`.
+pub(crate) fn synthesise_low(shape: Shape, low: &[i32], columns: usize, samples: &mut [i32]) {
+    match shape.area() {
+        0..=64 => synthesise_low_within::<64>(shape, low, columns, samples),
+        _ => synthesise_low_within::<{ SUPERBLOCK * SUPERBLOCK }>(shape, low, columns, samples),
+    }
+}
+
+fn synthesise_low_within<const N: usize>(
+    shape: Shape,
+    low: &[i32],
+    columns: usize,
+    samples: &mut [i32],
+) {
+    vectorised(SynthesiseLow::<N> {
+        shape,
+        low,
+        columns,
+        samples,
+    });
+}
+
+struct SynthesiseLow<'a, const N: usize> {
+    shape: Shape,
+    low: &'a [i32],
+    columns: usize,
+    samples: &'a mut [i32],
+}
+
+impl<const N: usize> NullaryFnOnce for SynthesiseLow<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let rows = self.low.len() / self.columns;
+        let mut spectrum = [0; N];
+        let rows_of_spectrum = spectrum.chunks_exact_mut(self.shape.width());
+        for (to, from) in rows_of_spectrum.zip(self.low.chunks_exact(self.columns)) {
+            to[..self.columns].copy_from_slice(from);
+        }
+        let mut out = [0; N];
+        inverse_cosine::<N>(self.shape, &spectrum, rows, &mut out);
+        for (sample, residual) in self.samples.iter_mut().zip(out) {
+            *sample = sample.wrapping_add(residual);
+        }
+    }
+}
+
 struct Synthesise<'a, const N: usize> {
     shape: Shape,
     basis: &'a Basis,

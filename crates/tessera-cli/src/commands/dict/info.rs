@@ -94,6 +94,7 @@ fn meaning(tag: &str) -> &'static str {
         "FILC" => "chroma filter",
         "RECO" => "points",
         "NETS" => "networks",
+        "NETP" => "patch networks",
         "REFS" => "references",
         "PROV" => "origin",
         _ => "unknown",

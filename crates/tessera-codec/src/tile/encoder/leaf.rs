@@ -108,7 +108,7 @@ impl<'d> Encoder<'d> {
 
     fn try_luma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
         let site = luma_site(x, y, shape);
-        let predictor = Predictor::new(self.state.luma.border(0, x, y, shape), shape);
+        let predictor = self.luma_predictor(&site);
         let mut modes = self.rank_luma_modes(&site, &predictor);
         self.add_references(&site, &predictor.raw, &mut modes);
         let options = self.rank_luma_options(&site, &modes);
@@ -152,6 +152,14 @@ impl<'d> Encoder<'d> {
         Some(self.finish(&site, leaf, vec![trial.prediction], patch.cost))
     }
 
+    /// Predicts a luma patch from what is decoded.
+    pub(super) fn luma_predictor(&self, site: &Site) -> Predictor<'_> {
+        let decoded = &self.state.luma.components[0];
+        let networks = self.state.forecaster(site, &decoded.data, decoded.stride);
+        let border = self.state.luma.border(0, site.x, site.y, site.shape);
+        Predictor::with_networks(border, site.shape, networks)
+    }
+
     /// The pairs of mode and basis that are coded in full, most promising first.
     fn rank_luma_options(&self, site: &Site, modes: &[ModeTrial]) -> Vec<LumaOption> {
         let limit = modes[0].estimate * 1.6 + self.lambda * 10.0;
@@ -175,7 +183,7 @@ impl<'d> Encoder<'d> {
     }
 
     /// Mode bits, predictions and spectra of the most promising modes, best first.
-    fn rank_luma_modes(&self, site: &Site, predictor: &Predictor) -> Vec<ModeTrial> {
+    fn rank_luma_modes(&self, site: &Site, predictor: &Predictor<'_>) -> Vec<ModeTrial> {
         let contexts = ModeContexts::new(&self.state.luma, site.x, site.y, site.shape);
         let bits = contexts.costs(self.models());
         let trial = |mode: usize| {

@@ -165,7 +165,7 @@ impl Encoder<'_> {
     pub(super) fn look(&self, block: Block, orientations: &Orientations) -> Look {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
-        let predictor = Predictor::new(self.original_border(&site), shape);
+        let predictor = self.original_predictor(&site);
         let cost = |mode: usize| self.rough_cost(&site, &predictor, mode);
         let (planar, mean) = (cost(PLANAR), cost(MEAN));
         let mut directions = orientations.strongest(block).map(|mode| (cost(mode), mode));
@@ -187,25 +187,28 @@ impl Encoder<'_> {
             return;
         }
         let [first, second] = look.directions.map(usize::from);
-        let halves = [Split::Rows, Split::Columns]
-            .map(|split| self.cost_of_halves(block, split, [PLANAR, first, second]));
+        // The mean seldom beats these three, a network does.
+        let modes = 3 + usize::from(self.state.dictionary.patch_nets.is_some());
+        let halves = [Split::Rows, Split::Columns].map(|split| {
+            self.cost_of_halves(block, split, &[PLANAR, first, second, MEAN][..modes])
+        });
         map.set(block, Look { halves, ..look });
     }
 
     /// Rough cost of both halves of a block, each predicted by one of a few modes.
-    fn cost_of_halves(&self, block: Block, split: Split, modes: [usize; 3]) -> f32 {
+    fn cost_of_halves(&self, block: Block, split: Split, modes: &[usize]) -> f32 {
         let half = |(x, y, shape): (usize, usize, Shape)| {
             let site = luma_site(x, y, shape);
-            let predictor = Predictor::new(self.original_border(&site), shape);
+            let predictor = self.original_predictor(&site);
             let costs = modes
-                .into_iter()
-                .map(|mode| self.rough_cost(&site, &predictor, mode));
+                .iter()
+                .map(|&mode| self.rough_cost(&site, &predictor, mode));
             costs.fold(f32::INFINITY, f32::min) + self.lambda * BLOCK_BITS
         };
         block.halves(split).into_iter().map(half).sum()
     }
 
-    fn rough_cost(&self, site: &Site, predictor: &Predictor, mode: usize) -> f32 {
+    fn rough_cost(&self, site: &Site, predictor: &Predictor<'_>, mode: usize) -> f32 {
         let mut prediction = self.state.samples.take(site.shape.area());
         predictor.predict(mode, &mut prediction);
         let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
@@ -214,6 +217,12 @@ impl Encoder<'_> {
         self.state.samples.give(prediction);
         self.floats.give(frequencies);
         cost
+    }
+
+    /// Predicts a luma patch from original samples.
+    fn original_predictor(&self, site: &Site) -> Predictor<'_> {
+        let networks = self.state.forecaster(site, &self.source, self.stride);
+        Predictor::with_networks(self.original_border(site), site.shape, networks)
     }
 
     /// Border of original samples.

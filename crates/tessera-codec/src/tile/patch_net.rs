@@ -1,0 +1,332 @@
+//! Patches predicted by the dictionary's networks (`spec/bitstream.md`, section "Learned prediction").
+//!
+//! A network sees two lines of decoded samples around the patch, as differences to their mean, and says by how much
+//! the lowest frequencies of the patch differ from those of the planar prediction.
+
+use super::predict::{Border, SAMPLE_MAX};
+use super::transform::synthesise_low;
+use crate::simd::vectorised;
+use pulp::NullaryFnOnce;
+use tessera_dict::net::WEIGHT_BITS;
+use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, PLACES, SIDE, UNITS};
+use tessera_dict::{PatchNet, PatchNets};
+use tessera_patch::Shape;
+use tessera_patch::shape::SUPERBLOCK;
+
+/// The input that never changes, and what stands behind the units of a layer.
+const CONSTANT: i16 = 512;
+/// Largest magnitude of an input and of what a unit passes on.
+const LARGEST: i32 = 4095;
+/// Quantiser index in the middle of the usual range.
+const MIDDLE_QUANTISER: i32 = 68;
+
+/// The surroundings of a patch beyond its border.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<'a> {
+    /// Samples of the plane, of which those around the patch are decoded.
+    pub(crate) samples: &'a [u16],
+    pub(crate) stride: usize,
+    /// Column and row of the patch in the plane.
+    pub(crate) at: (usize, usize),
+    /// Column and row of the plane's first sample in its picture.
+    pub(crate) origin: (u32, u32),
+    pub(crate) quantiser: u8,
+}
+
+impl Sight<'_> {
+    /// Column and row of the middle of the patch in its picture.
+    pub(crate) fn middle(&self, shape: Shape) -> [u32; 2] {
+        let (x, y) = self.at;
+        let (x, y) = (x + shape.width() / 2, y + shape.height() / 2);
+        [self.origin.0 + x as u32, self.origin.1 + y as u32]
+    }
+
+    /// The inputs of the network for the shape, but for the place.
+    pub(crate) fn describe(&self, shape: Shape, border: &Border) -> Inputs {
+        let (w, h) = (shape.width(), shape.height());
+        let [across, down] = patch_net::means(shape);
+        let (top, left) = (&border.top[1..=w], &border.left[1..=h]);
+        let mut inputs = Inputs::around(mean(top, left));
+        inputs.push_means(top, across);
+        inputs.push_means(&self.second_row(top)[..w], across);
+        inputs.push_means(&border.top[w + 1..=w + h], BEYOND);
+        inputs.push_means(left, down);
+        inputs.push_means(&self.second_column(left)[..h], down);
+        inputs.push_means(&border.left[h + 1..=w + h], BEYOND);
+        let (x, y) = self.at;
+        for (dx, dy) in [(2, 2), (1, 2), (2, 1), (1, 1)] {
+            let decoded = x >= dx && y >= dy;
+            let sample = decoded.then(|| self.sample(x - dx, y - dy));
+            inputs.push_difference(sample.unwrap_or(border.top[0]));
+        }
+        inputs.push((inputs.level - 2048) >> 1);
+        inputs.push(32 * (i32::from(self.quantiser) - MIDDLE_QUANTISER));
+        inputs.count += PLACES;
+        inputs.push(i32::from(CONSTANT));
+        inputs
+    }
+
+    fn sample(&self, x: usize, y: usize) -> i16 {
+        self.samples[y * self.stride + x] as i16
+    }
+
+    /// The row two above the patch, or the first one where there is none.
+    fn second_row(&self, first: &[i16]) -> [i16; SUPERBLOCK] {
+        let (x, y) = self.at;
+        let mut row = [0; SUPERBLOCK];
+        for (i, (to, &first)) in row.iter_mut().zip(first).enumerate() {
+            *to = if y < 2 {
+                first
+            } else {
+                self.sample(x + i, y - 2)
+            };
+        }
+        row
+    }
+
+    /// The column two to the left of the patch, or the first one where there is none.
+    fn second_column(&self, first: &[i16]) -> [i16; SUPERBLOCK] {
+        let (x, y) = self.at;
+        let mut column = [0; SUPERBLOCK];
+        for (i, (to, &first)) in column.iter_mut().zip(first).enumerate() {
+            *to = if x < 2 {
+                first
+            } else {
+                self.sample(x - 2, y + i)
+            };
+        }
+        column
+    }
+}
+
+/// Mean of both sides of a patch's border.
+fn mean(top: &[i16], left: &[i16]) -> i32 {
+    let sum: i32 = top.iter().chain(left).map(|&s| i32::from(s)).sum();
+    let count = (top.len() + left.len()) as i32;
+    (2 * sum + count) / (2 * count)
+}
+
+/// Networks with what they are to see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forecaster<'a> {
+    pub(crate) nets: &'a PatchNets,
+    pub(crate) sight: Sight<'a>,
+}
+
+impl<'a> Forecaster<'a> {
+    /// The network for patches of this shape, if there is one.
+    pub(crate) fn net(&self, shape: Shape) -> Option<&'a PatchNet> {
+        self.nets.nets[shape.index()].as_ref()
+    }
+
+    /// Adds to a planar prediction what the network thinks it misses.
+    pub(crate) fn correct(&self, net: &PatchNet, shape: Shape, border: &Border, out: &mut [i32]) {
+        let mut inputs = self.sight.describe(shape, border);
+        let places = place_inputs(self.sight.middle(shape), self.nets.extent);
+        fill_in_places(&mut inputs.values[..inputs.count], places);
+        let mut frequencies = [0; SIDE * SIDE];
+        let frequencies = &mut frequencies[..patch_net::outputs(shape)];
+        vectorised(Forecast {
+            net,
+            inputs: inputs.all(),
+            shift: output_shift(shape),
+            frequencies,
+        });
+        synthesise_low(shape, frequencies, patch_net::means(shape)[0], out);
+        for sample in out {
+            *sample = (*sample).clamp(0, SAMPLE_MAX);
+        }
+    }
+}
+
+/// Fractional bits of the sums that are frequencies: fewer for larger patches, whose frequencies are larger for the
+/// same amplitude.
+pub fn output_shift(shape: Shape) -> u32 {
+    WEIGHT_BITS + 3 - ((shape.log_width() + shape.log_height()) >> 1) as u32
+}
+
+/// The inputs of a network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inputs {
+    values: [i16; MAX_INPUTS],
+    count: usize,
+    /// What samples are compared with.
+    level: i32,
+}
+
+impl Inputs {
+    fn around(level: i32) -> Self {
+        Self {
+            values: [0; MAX_INPUTS],
+            count: 0,
+            level,
+        }
+    }
+
+    fn push(&mut self, value: i32) {
+        self.values[self.count] = value.clamp(-LARGEST, LARGEST) as i16;
+        self.count += 1;
+    }
+
+    fn push_difference(&mut self, sample: i16) {
+        self.push(i32::from(sample) - self.level);
+    }
+
+    /// Means of `count` runs.
+    fn push_means(&mut self, samples: &[i16], count: usize) {
+        let run = samples.len() / count;
+        for samples in samples.chunks_exact(run) {
+            let sum: i32 = samples.iter().map(|&sample| i32::from(sample)).sum();
+            let run = run as i32;
+            self.push((2 * sum + run) / (2 * run) - self.level);
+        }
+    }
+
+    pub(crate) fn all(&self) -> &[i16] {
+        &self.values[..self.count]
+    }
+}
+
+/// Completes the inputs of a network; the constant stands behind the place.
+pub fn fill_in_places(inputs: &mut [i16], places: [i16; PLACES]) {
+    let start = inputs.len() - 1 - PLACES;
+    inputs[start..][..PLACES].copy_from_slice(&places);
+}
+
+/// The place of a patch's middle in pictures of this size: triangle waves of rising frequency along both sides.
+pub fn place_inputs(middle: [u32; 2], extent: [u16; 2]) -> [i16; PLACES] {
+    let mut places = [0; PLACES];
+    for (axis, places) in places
+        .as_chunks_mut::<{ PLACES / 2 }>()
+        .0
+        .iter_mut()
+        .enumerate()
+    {
+        let part = (u64::from(middle[axis]) << 10) / u64::from(extent[axis]);
+        let part = part.min(1023) as i16;
+        for (wave, place) in (1..).zip(places) {
+            let phase = (wave * part) & 2047;
+            *place = phase.min(2047 - phase) - 512;
+        }
+    }
+    places
+}
+
+/// The frequencies a network expects beyond the planar prediction.
+struct Forecast<'a> {
+    net: &'a PatchNet,
+    inputs: &'a [i16],
+    shift: u32,
+    frequencies: &'a mut [i32],
+}
+
+impl NullaryFnOnce for Forecast<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let first = layer(&self.net.first, self.inputs);
+        let second = layer(&self.net.second, &first);
+        let units = self.net.last.chunks_exact(UNITS + 1);
+        for (frequency, weights) in self.frequencies.iter_mut().zip(units) {
+            *frequency = (weighted(weights, &second) + (1 << (self.shift - 1))) >> self.shift;
+        }
+    }
+}
+
+/// Units that add up their inputs and pass on what is above zero, and the constant behind them.
+#[inline(always)]
+fn layer(weights: &[i16], inputs: &[i16]) -> [i16; UNITS + 1] {
+    let mut units = [CONSTANT; UNITS + 1];
+    for (unit, weights) in units.iter_mut().zip(weights.chunks_exact(inputs.len())) {
+        let sum = (weighted(weights, inputs) + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
+        *unit = sum.clamp(0, LARGEST) as i16;
+    }
+    units
+}
+
+#[inline(always)]
+fn weighted(weights: &[i16], inputs: &[i16]) -> i32 {
+    let products = weights.iter().zip(inputs);
+    products.map(|(&w, &i)| i32::from(w) * i32::from(i)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::canvas::Canvas;
+    use crate::tile::predict::{MEAN, PLANAR, Predictor};
+    use tessera_patch::shape::SHAPE_COUNT;
+
+    /// Networks that add a constant to the patch, a multiple of 1/8 sample.
+    fn nets(constant: i16) -> PatchNets {
+        let mut nets = [const { None }; SHAPE_COUNT];
+        for (net, shape) in nets.iter_mut().zip(Shape::all()) {
+            let [first, second, last] = patch_net::weights(shape).map(|count| vec![0; count]);
+            let mut constant_net = PatchNet {
+                first,
+                second,
+                last,
+            };
+            constant_net.last[UNITS] = constant;
+            *net = Some(constant_net);
+        }
+        PatchNets {
+            extent: [64, 64],
+            nets,
+        }
+    }
+
+    /// Mean change of the planar prediction by the network, in an undecoded corner and in the middle of a ramp.
+    fn change(shape: Shape, constant: i16) -> [i32; 2] {
+        let mut canvas = Canvas::new(128, 128, 1);
+        let ramp = (0..128 * 128).map(|i| 1000 + (i % 128 + i / 128) as u16);
+        canvas.components[0].data = ramp.collect();
+        let nets = nets(constant);
+        [0, 64].map(|place| {
+            let sight = Sight {
+                samples: &canvas.components[0].data,
+                stride: 128,
+                at: (place, place),
+                origin: (7, 9),
+                quantiser: 60,
+            };
+            let border = canvas.border(0, place, place, shape);
+            let forecaster = Forecaster { nets: &nets, sight };
+            let predictor = Predictor::with_networks(border, shape, Some(forecaster));
+            let sum = |mode: usize| {
+                let mut out = vec![0; shape.area()];
+                predictor.predict(mode, &mut out);
+                out.iter().sum::<i32>()
+            };
+            (sum(MEAN) - sum(PLANAR)) / shape.area() as i32
+        })
+    }
+
+    #[test]
+    fn a_network_without_weights_is_the_planar_prediction() {
+        for shape in Shape::all() {
+            assert_eq!(change(shape, 0), [0, 0]);
+        }
+    }
+
+    #[test]
+    fn the_lowest_frequency_moves_the_whole_patch_by_the_same_at_every_size() {
+        for shape in Shape::all().filter(|shape| shape.width() == shape.height()) {
+            // 1024 x 512 / 2^10 / 8 samples.
+            let [corner, middle] = change(shape, 1024);
+            assert!((63..=65).contains(&corner), "{shape:?}: {corner}");
+            assert!((63..=65).contains(&middle), "{shape:?}: {middle}");
+        }
+    }
+
+    #[test]
+    fn places_run_along_both_sides() {
+        let [left, right] = [0, 99].map(|x| place_inputs([x, 20], [100, 40]));
+        assert_eq!(left[..4], [-512; 4]);
+        assert!(right[0] > 460 && right[1] < -460 && right[2] > 460 && right[3] < -460);
+        assert_eq!(left[4..], right[4..]);
+        assert_eq!(left[4], 0);
+        assert_eq!(place_inputs([5000, 0], [100, 40])[0], 511);
+    }
+}

@@ -1,0 +1,282 @@
+//! The networks that predict luma patches, learned from what the encoder's closed loop leaves around them.
+
+use crate::descent::{Examples, Schedule, learn};
+use crate::pipeline::TrainError;
+use rayon::prelude::*;
+use tessera_codec::tile::encoder::training::{
+    ForecastRecord, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
+};
+use tessera_dict::net::WEIGHT_BITS;
+use tessera_dict::patch_net::{MAX_WEIGHT, UNITS, inputs, outputs};
+use tessera_dict::{PatchNet, PatchNets};
+use tessera_patch::Shape;
+use tessera_patch::shape::SHAPE_COUNT;
+
+/// Most patches a network is learned from; together they take half a gigabyte.
+const MOST_PATCHES: usize = 150_000;
+/// Fewest; with less the network would learn them by heart.
+const FEWEST_PATCHES: usize = 5_000;
+/// Patches of one step of the descent.
+const BATCH: usize = 512;
+/// Times all patches are gone through.
+const EPOCHS: usize = 8;
+/// Networks learned at the same time; between them training can be stopped.
+const SIDE_BY_SIDE: usize = 4;
+/// What inputs, units and outputs call one, in samples.
+const ONE: f32 = 512.0;
+/// Squared error per sample, in squared steps, below which it does not matter: it will not be coded.
+const UNCODED: f32 = 0.15;
+
+/// Patches of one shape with their surroundings.
+#[derive(Debug, Default)]
+struct Patches {
+    /// One after the other, as many as the network has.
+    inputs: Vec<i16>,
+    middles: Vec<[u32; 2]>,
+    /// Frequencies one after the other, in samples.
+    frequencies: Vec<i16>,
+    weights: Vec<f32>,
+}
+
+impl Patches {
+    fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Keeps about `count` patches, evenly spread.
+    fn thin_out(&mut self, count: usize) {
+        let (all, [inputs, outputs]) = (self.len(), self.widths());
+        let kept: Vec<usize> = (0..count).map(|i| i * all / count).collect();
+        let rows = |values: &[i16], width: usize| -> Vec<i16> {
+            let rows = kept.iter().map(|&i| &values[i * width..(i + 1) * width]);
+            rows.flatten().copied().collect()
+        };
+        self.inputs = rows(&self.inputs, inputs);
+        self.frequencies = rows(&self.frequencies, outputs);
+        self.middles = kept.iter().map(|&i| self.middles[i]).collect();
+        self.weights = kept.iter().map(|&i| self.weights[i]).collect();
+    }
+
+    fn widths(&self) -> [usize; 2] {
+        [&self.inputs, &self.frequencies].map(|values| values.len() / self.len().max(1))
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.inputs.extend(other.inputs);
+        self.middles.extend(other.middles);
+        self.frequencies.extend(other.frequencies);
+        self.weights.extend(other.weights);
+    }
+}
+
+/// Collects what networks can learn from, by shape.
+#[derive(Debug, Default)]
+pub(crate) struct Forecasts([Patches; SHAPE_COUNT]);
+
+impl PatchObserver for Forecasts {
+    fn patch(&mut self, _: PatchRecord<'_>) {}
+
+    fn wants_forecasts(&self) -> bool {
+        true
+    }
+
+    fn forecast(&mut self, record: ForecastRecord<'_>) {
+        let patches = &mut self.0[record.shape.index()];
+        patches.inputs.extend(record.inputs);
+        patches.middles.push(record.middle);
+        let stored = |frequency: &f32| frequency.round().clamp(-32000.0, 32000.0) as i16;
+        patches
+            .frequencies
+            .extend(record.frequencies.iter().map(stored));
+        // What shrinks is the part of the error that is left, not the error of the patches that are hard to predict.
+        let square = record.step * record.step;
+        let unimportant = UNCODED * record.shape.area() as f32;
+        let weight = 1.0 / (square * (record.rest + unimportant));
+        patches.weights.push(weight);
+    }
+}
+
+impl Forecasts {
+    /// Keeps what one of `parts` parts may contribute.
+    pub(crate) fn share(mut self, parts: usize) -> Self {
+        let most = MOST_PATCHES / parts.max(1);
+        for patches in self.0.iter_mut().filter(|patches| patches.len() > most) {
+            patches.thin_out(most);
+        }
+        self
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            own.merge(other);
+        }
+    }
+
+    /// The size of the pictures, as far as the patches show it.
+    fn extent(&self) -> [u16; 2] {
+        let middles = || self.0.iter().flat_map(|patches| &patches.middles);
+        [0, 1].map(|axis| {
+            let furthest = middles().map(|middle| middle[axis]).max().unwrap_or(0);
+            u16::try_from(furthest + 1).unwrap_or(u16::MAX)
+        })
+    }
+
+    /// Learns a network for every shape that was seen often enough; `go_on` is asked now and then.
+    pub(crate) fn learn(
+        self,
+        seed: u64,
+        mut go_on: impl FnMut(usize) -> Result<(), TrainError>,
+    ) -> Result<Option<PatchNets>, TrainError> {
+        let extent = self.extent();
+        let mut nets = Vec::with_capacity(SHAPE_COUNT);
+        let mut shapes = Shape::all().zip(self.0);
+        while nets.len() < SHAPE_COUNT {
+            go_on(nets.len())?;
+            let some: Vec<(Shape, Patches)> = shapes.by_ref().take(SIDE_BY_SIDE).collect();
+            let learned = some
+                .into_par_iter()
+                .map(|(shape, patches)| learn_net(patches, shape, extent, seed));
+            nets.extend(learned.collect::<Vec<Option<PatchNet>>>());
+        }
+        Ok(nets.iter().any(Option::is_some).then(|| PatchNets {
+            extent,
+            nets: nets.try_into().expect("there is one for every shape"),
+        }))
+    }
+}
+
+fn learn_net(mut patches: Patches, shape: Shape, extent: [u16; 2], seed: u64) -> Option<PatchNet> {
+    if patches.len() < FEWEST_PATCHES {
+        return None;
+    }
+    let described = patches.inputs.chunks_exact_mut(inputs(shape));
+    for (inputs, &middle) in described.zip(&patches.middles) {
+        fill_in_places(inputs, place_inputs(middle, extent));
+    }
+    let mean = patches.weights.iter().sum::<f32>() / patches.len() as f32;
+    patches
+        .weights
+        .iter_mut()
+        .for_each(|weight| *weight /= mean);
+    let fraction = output_shift(shape) as i32 - WEIGHT_BITS as i32;
+    let lessons = Lessons {
+        patches,
+        inputs: inputs(shape),
+        outputs: outputs(shape),
+        scale: 2f32.powi(fraction) / ONE,
+    };
+    let [first, second, last] = learn(
+        &lessons,
+        &Schedule {
+            sizes: [lessons.inputs, UNITS, UNITS, lessons.outputs],
+            constant: 1.0,
+            batch: BATCH,
+            epochs: EPOCHS,
+            seed,
+            max_weight: MAX_WEIGHT,
+        },
+    );
+    Some(PatchNet {
+        first,
+        second,
+        last,
+    })
+}
+
+/// Patches as examples.
+struct Lessons {
+    patches: Patches,
+    inputs: usize,
+    outputs: usize,
+    /// From frequencies in samples to what the network's last layer adds up.
+    scale: f32,
+}
+
+impl Examples for Lessons {
+    fn count(&self) -> usize {
+        self.patches.len()
+    }
+
+    fn input(&self, example: usize, at: usize) -> f32 {
+        f32::from(self.patches.inputs[example * self.inputs + at]) / ONE
+    }
+
+    fn target(&self, example: usize, at: usize) -> f32 {
+        f32::from(self.patches.frequencies[example * self.outputs + at]) * self.scale
+    }
+
+    fn weight(&self, example: usize) -> f32 {
+        self.patches.weights[example]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descent;
+    use rand::RngExt;
+    use rand_pcg::Pcg64Mcg;
+
+    /// Patches of one shape whose lowest frequency follows the first input, if that is above zero.
+    fn forecasts(shape: Shape, count: usize) -> Forecasts {
+        let random = &mut Pcg64Mcg::new(9);
+        let mut all = Forecasts::default();
+        for _ in 0..count {
+            let mut inputs = vec![0i16; inputs(shape)];
+            for input in &mut inputs {
+                *input = random.random_range(-600..=600);
+            }
+            *inputs.last_mut().unwrap() = ONE as i16;
+            let mut frequencies = vec![0.0; outputs(shape)];
+            frequencies[0] = 2.0 * f32::from(inputs[0]).max(0.0);
+            all.forecast(ForecastRecord {
+                shape,
+                inputs: &inputs,
+                middle: [random.random_range(0..200), random.random_range(0..100)],
+                frequencies: &frequencies,
+                rest: 10.0,
+                step: 16.0,
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn networks_learn_where_there_is_enough_to_learn_from() {
+        let shape = Shape::new(4, 4).unwrap();
+        let mut all = forecasts(shape, 3 * FEWEST_PATCHES);
+        all.merge(forecasts(Shape::new(8, 8).unwrap(), 100));
+        let nets = all.learn(1, |_| Ok(())).unwrap().unwrap();
+        assert!(nets.extent[0] > 190 && nets.extent[1] > 90);
+        assert_eq!(nets.nets.iter().flatten().count(), 1);
+        let net = nets.nets[shape.index()].as_ref().unwrap();
+        let (mut before, mut after) = (0.0, 0.0);
+        let mut fresh = forecasts(shape, 500).0;
+        let fresh = &mut fresh[shape.index()];
+        for example in 0..500 {
+            let own = &mut fresh.inputs[example * inputs(shape)..][..inputs(shape)];
+            fill_in_places(own, place_inputs(fresh.middles[example], nets.extent));
+            let own: Vec<f32> = own.iter().map(|&i| f32::from(i) / ONE).collect();
+            let layers = [&net.first, &net.second, &net.last];
+            // A frequency of a patch of 4x4 is half of what the last layer adds up.
+            let said = descent::outputs(layers, &own, 1.0)[0] * ONE / 2.0;
+            let wanted = f32::from(fresh.frequencies[example * outputs(shape)]);
+            before += wanted * wanted;
+            after += (said - wanted).powi(2);
+        }
+        assert!(after < 0.1 * before, "{after} of {before}");
+    }
+
+    #[test]
+    fn stopping_is_heard_and_parts_share() {
+        let shape = Shape::new(4, 4).unwrap();
+        let all = forecasts(shape, 100);
+        assert!(matches!(
+            all.learn(1, |_| Err(TrainError::Stopped)),
+            Err(TrainError::Stopped)
+        ));
+        let shared = forecasts(shape, 100).share(MOST_PATCHES / 30);
+        assert_eq!(shared.0[shape.index()].len(), 30);
+        assert_eq!(shared.0[shape.index()].inputs.len(), 30 * inputs(shape));
+    }
+}

@@ -1,0 +1,52 @@
+//! Networks that learned nothing but make a difference, for streams and tests.
+
+use tessera_dict::net::{Nets, WEIGHTS};
+use tessera_dict::{Net, PatchNet, PatchNets, patch_net};
+use tessera_patch::Shape;
+
+/// The shape without a network.
+const LEFT_OUT: usize = 5;
+
+/// Layers of weights that follow no rule; one of sixteen is not zero, so that files stay small.
+fn layers(seed: u32, sizes: [usize; 3]) -> [Vec<i16>; 3] {
+    let mut state = seed;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as i16
+    };
+    let mut weight = || match random() & 15 {
+        0 => random() % 800,
+        _ => 0,
+    };
+    sizes.map(|count| (0..count).map(|_| weight()).collect())
+}
+
+/// Networks behind the filters of luma and chroma.
+pub(crate) fn nets() -> Nets {
+    [1, 2].map(|seed| {
+        let [first, second, last] = layers(seed, WEIGHTS);
+        Some(Net {
+            extent: [100, 90],
+            first,
+            second,
+            last,
+        })
+    })
+}
+
+/// Networks for luma patches of all shapes but one.
+pub(crate) fn patch_nets() -> PatchNets {
+    let net = |shape: usize| {
+        let sizes = patch_net::weights(Shape::from_index(shape));
+        let [first, second, last] = layers(3 + shape as u32, sizes);
+        (shape != LEFT_OUT).then_some(PatchNet {
+            first,
+            second,
+            last,
+        })
+    };
+    PatchNets {
+        extent: [120, 80],
+        nets: std::array::from_fn(net),
+    }
+}
