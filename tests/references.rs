@@ -10,7 +10,7 @@ use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_ha
 use tessera_codec::container::{self, Header, TileData, WorkBound};
 use tessera_codec::tile::trace::{Event, LeafRecord};
 use tessera_codec::{
-    Decoder, DictionaryError, Encoder, Error, Metadata, Picture, PixelFormat, Target, simd,
+    Decoder, DictionaryError, Encoder, Error, Limits, Metadata, Picture, PixelFormat, Target, simd,
 };
 use tessera_dict::layout::Element;
 use tessera_dict::{DictId, Dictionary, PlaneKind, Reference};
@@ -106,6 +106,25 @@ fn the_streams_cover_every_reference_tool() {
         .filter_map(|l| Some(l.reference?.index))
         .collect();
     assert_eq!(indices.len(), dictionary().references.len());
+    let learned = leaves
+        .iter()
+        .filter(|leaf| leaf.kind == PlaneKind::Luma && leaf.reference.is_none() && leaf.mode == 1);
+    let shapes: BTreeSet<usize> = learned.map(|leaf| leaf.shape.index()).collect();
+    assert!(shapes.len() >= 6, "networks predict patches of {shapes:?}");
+}
+
+#[test]
+fn references_count_as_memory() {
+    let (_, bytes) = streams().swap_remove(0);
+    let pixels: u64 = dictionary().references.iter().map(Reference::pixels).sum();
+    let limits = |memory| Limits {
+        memory,
+        ..Limits::default()
+    };
+    let enough = decoder().limits(limits(8 * pixels + (1 << 20)));
+    assert!(enough.decode(&bytes).is_ok());
+    let too_little = decoder().limits(limits(8 * pixels)).decode(&bytes);
+    assert!(matches!(too_little, Err(Error::Limits(_))));
 }
 
 /// A picture with much detail that varies from place to place.

@@ -7,14 +7,14 @@ use tessera_patch::Shape;
 /// The shape without a network.
 const LEFT_OUT: usize = 5;
 
-/// Layers of weights that follow no rule; one of sixteen is not zero, so that files stay small.
+/// Layers of weights that follow no rule; one of 64 is not zero, so that files stay small.
 fn layers(seed: u32, sizes: [usize; 3]) -> [Vec<i16>; 3] {
     let mut state = seed;
     let mut random = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 16) as i16
     };
-    let mut weight = || match random() & 15 {
+    let mut weight = || match random() & 63 {
         0 => random() % 800,
         _ => 0,
     };

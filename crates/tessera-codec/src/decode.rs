@@ -208,10 +208,10 @@ impl Decoder {
         let grid = container.grid();
         let tile_rows = grid.rows_for(threads::count(self.threads));
         let bands = grid.bands(part, tile_rows);
-        self.find_dictionary(container.header().dictionary)?;
         for band in grid.bands(part, tile_rows) {
             self.plan_threads(container, band)?;
         }
+        self.find_dictionary(container.header().dictionary)?;
         Ok(bands.map(|band| self.decode_band(container, band)))
     }
 
@@ -256,8 +256,8 @@ impl Decoder {
     /// Decodes the tiles that touch `window`, in parallel, into a picture of its size.
     fn decode_window(&self, container: &Container<'_>, window: Rect) -> Result<Band> {
         let header = container.header();
-        let dictionary = self.find_dictionary(header.dictionary)?;
         let threads = self.plan_threads(container, window)?;
+        let dictionary = self.find_dictionary(header.dictionary)?;
         let mid_gray = header.format.depth.max_value() / 2 + 1;
         let canvas = Picture::filled(window.width, window.height, header.format, mid_gray)?;
         let canvas = Mutex::new(canvas);
@@ -283,18 +283,19 @@ impl Decoder {
         })
     }
 
-    /// Checks that picture and tiles in work fit in the allowed memory, and takes fewer threads
-    /// when not all of them could hold a tile.
+    /// Checks that references, picture and tiles in work fit in the allowed memory, and takes fewer
+    /// threads when not all of them could hold a tile.
     fn plan_threads(&self, container: &Container<'_>, window: Rect) -> Result<usize> {
         let header = container.header();
         let channels = header.format.channels() as u64;
         let sample_bytes = channels * header.format.bytes_per_sample() as u64;
-        let canvas = window.area().saturating_mul(sample_bytes);
+        let references = references::memory(self.look_up(header.dictionary)?);
+        let kept = (window.area().saturating_mul(sample_bytes)).saturating_add(references);
         let largest = container.grid().largest();
         let tile = largest.saturating_mul(channels * WORKING_BYTES_PER_SAMPLE);
-        let needed = canvas.saturating_add(tile);
+        let needed = kept.saturating_add(tile);
         limits::check("bytes of memory", needed, self.limits.memory)?;
-        let tiles_that_fit = (self.limits.memory - canvas) / tile;
+        let tiles_that_fit = (self.limits.memory - kept) / tile;
         let threads = threads::count(self.threads) as u64;
         Ok(threads.min(tiles_that_fit) as usize)
     }

@@ -21,6 +21,13 @@ pub(crate) fn decoded(dictionary: &Dictionary) -> Result<Vec<&ReferencePlanes>, 
         .collect()
 }
 
+/// Most bytes that the decoded references of a dictionary take: two for each of up to four channels.
+pub(crate) fn memory(dictionary: &Dictionary) -> u64 {
+    let references = dictionary.references.iter();
+    let pixels = references.map(|reference| reference.pixels());
+    8 * pixels.sum::<u64>()
+}
+
 /// Decodes the references of a dictionary, if it has any, to see whether they are valid. Every encode and decode with
 /// the dictionary does the same; this is for those who want to know before.
 ///

@@ -8,8 +8,8 @@ use byteorder::{LittleEndian, ReadBytesExt};
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
 
-/// Units of each of the two hidden layers.
-pub const UNITS: usize = 64;
+/// Most units of each of the two hidden layers.
+pub const MAX_UNITS: usize = 256;
 /// Most means along one side of a patch, and most frequencies along it.
 pub const SIDE: usize = 8;
 /// Means of what lies beyond the patch along one arm of its border.
@@ -21,11 +21,20 @@ pub const PLACES: usize = 8;
 /// Most inputs of a network.
 pub const MAX_INPUTS: usize = 4 * SIDE + 2 * BEYOND + CORNER + 2 + PLACES + 1;
 /// Largest magnitude of a weight: keeps all sums inside 32 bits.
-pub const MAX_WEIGHT: i16 = 4095;
+pub const MAX_WEIGHT: i16 = 2000;
 
 /// Means along the width and along the height of a patch.
 pub fn means(shape: Shape) -> [usize; 2] {
     [shape.width().min(SIDE), shape.height().min(SIDE)]
+}
+
+/// Units of each of the two hidden layers: larger patches show more of the picture, and there are fewer of them.
+pub fn units(shape: Shape) -> usize {
+    match shape.area() {
+        0..64 => 64,
+        64..256 => 128,
+        _ => MAX_UNITS,
+    }
 }
 
 /// Numbers the surroundings of a patch are described by: two lines of means along both sides, what lies beyond, the
@@ -43,21 +52,22 @@ pub fn outputs(shape: Shape) -> usize {
 
 /// Number of weights of each layer.
 pub fn weights(shape: Shape) -> [usize; 3] {
+    let units = units(shape);
     [
-        UNITS * inputs(shape),
-        UNITS * (UNITS + 1),
-        outputs(shape) * (UNITS + 1),
+        units * inputs(shape),
+        units * (units + 1),
+        outputs(shape) * (units + 1),
     ]
 }
 
 /// Weights of the units of three layers, one unit after the other; the last weight of a unit is that of a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchNet {
-    /// [`UNITS`] units with [`inputs`] weights each.
+    /// [`units`] with [`inputs`] weights each.
     pub first: Vec<i16>,
-    /// [`UNITS`] units with [`UNITS`] + 1 weights each.
+    /// [`units`] with [`units`] + 1 weights each.
     pub second: Vec<i16>,
-    /// [`outputs`] units with [`UNITS`] + 1 weights each.
+    /// [`outputs`] with [`units`] + 1 weights each.
     pub last: Vec<i16>,
 }
 
@@ -160,7 +170,7 @@ mod tests {
     #[test]
     fn sums_stay_inside_32_bits() {
         assert_eq!(Shape::all().map(inputs).max(), Some(MAX_INPUTS));
-        let most = MAX_INPUTS.max(UNITS + 1) as i64;
+        let most = MAX_INPUTS.max(MAX_UNITS + 1) as i64;
         assert!(most * 4095 * i64::from(MAX_WEIGHT) + (1 << 20) < i64::from(i32::MAX));
     }
 }

@@ -66,7 +66,8 @@ impl Reference {
         self.planes.get_or_init(|| decode(self)).as_ref()
     }
 
-    fn pixels(&self) -> u64 {
+    /// Number of pixels.
+    pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 }

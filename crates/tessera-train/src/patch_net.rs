@@ -7,7 +7,7 @@ use tessera_codec::tile::encoder::training::{
     ForecastRecord, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
 };
 use tessera_dict::net::WEIGHT_BITS;
-use tessera_dict::patch_net::{MAX_WEIGHT, UNITS, inputs, outputs};
+use tessera_dict::patch_net::{MAX_WEIGHT, inputs, outputs, units};
 use tessera_dict::{PatchNet, PatchNets};
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
@@ -168,7 +168,7 @@ fn learn_net(mut patches: Patches, shape: Shape, extent: [u16; 2], seed: u64) ->
     let [first, second, last] = learn(
         &lessons,
         &Schedule {
-            sizes: [lessons.inputs, UNITS, UNITS, lessons.outputs],
+            sizes: [lessons.inputs, units(shape), units(shape), lessons.outputs],
             constant: 1.0,
             batch: BATCH,
             epochs: EPOCHS,

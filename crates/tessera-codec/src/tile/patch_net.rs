@@ -8,7 +8,7 @@ use super::transform::synthesise_low;
 use crate::simd::vectorised;
 use pulp::NullaryFnOnce;
 use tessera_dict::net::WEIGHT_BITS;
-use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, PLACES, SIDE, UNITS};
+use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, MAX_UNITS, PLACES, SIDE};
 use tessera_dict::{PatchNet, PatchNets};
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
@@ -225,24 +225,26 @@ impl NullaryFnOnce for Forecast<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let first = layer(&self.net.first, self.inputs);
-        let second = layer(&self.net.second, &first);
-        let units = self.net.last.chunks_exact(UNITS + 1);
-        for (frequency, weights) in self.frequencies.iter_mut().zip(units) {
-            *frequency = (weighted(weights, &second) + (1 << (self.shift - 1))) >> self.shift;
+        let count = self.net.first.len() / self.inputs.len();
+        let mut hidden = [[CONSTANT; MAX_UNITS + 1]; 2];
+        let [first, second] = &mut hidden;
+        layer(&self.net.first, self.inputs, &mut first[..count]);
+        layer(&self.net.second, &first[..=count], &mut second[..count]);
+        let outputs = self.net.last.chunks_exact(count + 1);
+        for (frequency, weights) in self.frequencies.iter_mut().zip(outputs) {
+            let sum = weighted(weights, &second[..=count]);
+            *frequency = (sum + (1 << (self.shift - 1))) >> self.shift;
         }
     }
 }
 
-/// Units that add up their inputs and pass on what is above zero, and the constant behind them.
+/// Units that add up their inputs and pass on what is above zero.
 #[inline(always)]
-fn layer(weights: &[i16], inputs: &[i16]) -> [i16; UNITS + 1] {
-    let mut units = [CONSTANT; UNITS + 1];
+fn layer(weights: &[i16], inputs: &[i16], units: &mut [i16]) {
     for (unit, weights) in units.iter_mut().zip(weights.chunks_exact(inputs.len())) {
         let sum = (weighted(weights, inputs) + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
         *unit = sum.clamp(0, LARGEST) as i16;
     }
-    units
 }
 
 #[inline(always)]
@@ -268,7 +270,7 @@ mod tests {
                 second,
                 last,
             };
-            constant_net.last[UNITS] = constant;
+            constant_net.last[patch_net::units(shape)] = constant;
             *net = Some(constant_net);
         }
         PatchNets {
