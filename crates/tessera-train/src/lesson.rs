@@ -116,9 +116,9 @@ impl Teacher<'_> {
         parts: usize,
     ) -> Result<Vec<Forecasts>, TrainError> {
         let one = |task: &Task| {
-            let mut forecasts = Forecasts::default();
+            let mut forecasts = Forecasts::new(parts);
             self.coded(task, Some(&mut forecasts))?;
-            Ok(forecasts.share(parts))
+            Ok(forecasts)
         };
         tasks.par_iter().map(one).collect()
     }

@@ -12,8 +12,10 @@ use tessera_dict::{PatchNet, PatchNets};
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
 
-/// Most patches a network is learned from; together they take half a gigabyte.
+/// Most patches a network is learned from.
 const MOST_PATCHES: usize = 150_000;
+/// Most samples of these patches: large ones tell more each, and take longer to look at.
+const MOST_SAMPLES: usize = 40_000_000;
 /// Fewest; with less the network would learn them by heart.
 const FEWEST_PATCHES: usize = 5_000;
 /// Patches of one step of the descent.
@@ -71,18 +73,23 @@ impl Patches {
 
 /// Collects what networks can learn from, by shape.
 #[derive(Debug, Default)]
-pub(crate) struct Forecasts([Patches; SHAPE_COUNT]);
+pub(crate) struct Forecasts {
+    patches: [Patches; SHAPE_COUNT],
+    /// Number of parts that contribute the same.
+    parts: usize,
+}
 
 impl PatchObserver for Forecasts {
     fn patch(&mut self, _: PatchRecord<'_>) {}
 
-    fn wants_forecasts(&self) -> bool {
-        true
+    fn forecasts_missing(&self, shape: Shape) -> Option<usize> {
+        let seen = self.patches[shape.index()].len();
+        Some(self.share(shape).saturating_sub(seen))
     }
 
-    fn forecast(&mut self, record: ForecastRecord<'_>) {
-        let patches = &mut self.0[record.shape.index()];
-        patches.inputs.extend(record.inputs);
+    fn forecast(&mut self, record: ForecastRecord) {
+        let patches = &mut self.patches[record.shape.index()];
+        patches.inputs.extend(&record.inputs);
         patches.middles.push(record.middle);
         let stored = |frequency: &f32| frequency.round().clamp(-32000.0, 32000.0) as i16;
         patches
@@ -97,24 +104,33 @@ impl PatchObserver for Forecasts {
 }
 
 impl Forecasts {
-    /// Keeps what one of `parts` parts may contribute.
-    pub(crate) fn share(mut self, parts: usize) -> Self {
-        let most = MOST_PATCHES / parts.max(1);
-        for patches in self.0.iter_mut().filter(|patches| patches.len() > most) {
-            patches.thin_out(most);
+    /// For one of `parts` parts.
+    pub(crate) fn new(parts: usize) -> Self {
+        Self {
+            parts,
+            ..Self::default()
         }
-        self
     }
 
-    pub(crate) fn merge(&mut self, other: Self) {
-        for (own, other) in self.0.iter_mut().zip(other.0) {
-            own.merge(other);
+    /// How many patches of a shape each part contributes.
+    fn share(&self, shape: Shape) -> usize {
+        MOST_PATCHES.min(MOST_SAMPLES / shape.area()) / self.parts.max(1)
+    }
+
+    /// Adds the share of a part.
+    pub(crate) fn merge(&mut self, mut part: Self) {
+        for shape in Shape::all() {
+            let (share, patches) = (part.share(shape), &mut part.patches[shape.index()]);
+            if patches.len() > share {
+                patches.thin_out(share);
+            }
+            self.patches[shape.index()].merge(std::mem::take(patches));
         }
     }
 
     /// The size of the pictures, as far as the patches show it.
     fn extent(&self) -> [u16; 2] {
-        let middles = || self.0.iter().flat_map(|patches| &patches.middles);
+        let middles = || self.patches.iter().flat_map(|patches| &patches.middles);
         [0, 1].map(|axis| {
             let furthest = middles().map(|middle| middle[axis]).max().unwrap_or(0);
             u16::try_from(furthest + 1).unwrap_or(u16::MAX)
@@ -129,7 +145,7 @@ impl Forecasts {
     ) -> Result<Option<PatchNets>, TrainError> {
         let extent = self.extent();
         let mut nets = Vec::with_capacity(SHAPE_COUNT);
-        let mut shapes = Shape::all().zip(self.0);
+        let mut shapes = Shape::all().zip(self.patches);
         while nets.len() < SHAPE_COUNT {
             go_on(nets.len())?;
             let some: Vec<(Shape, Patches)> = shapes.by_ref().take(SIDE_BY_SIDE).collect();
@@ -220,7 +236,7 @@ mod tests {
     /// Patches of one shape whose lowest frequency follows the first input, if that is above zero.
     fn forecasts(shape: Shape, count: usize) -> Forecasts {
         let random = &mut Pcg64Mcg::new(9);
-        let mut all = Forecasts::default();
+        let mut all = Forecasts::new(1);
         for _ in 0..count {
             let mut inputs = vec![0i16; inputs(shape)];
             for input in &mut inputs {
@@ -231,9 +247,9 @@ mod tests {
             frequencies[0] = 2.0 * f32::from(inputs[0]).max(0.0);
             all.forecast(ForecastRecord {
                 shape,
-                inputs: &inputs,
+                inputs,
                 middle: [random.random_range(0..200), random.random_range(0..100)],
-                frequencies: &frequencies,
+                frequencies,
                 rest: 10.0,
                 step: 16.0,
             });
@@ -251,7 +267,7 @@ mod tests {
         assert_eq!(nets.nets.iter().flatten().count(), 1);
         let net = nets.nets[shape.index()].as_ref().unwrap();
         let (mut before, mut after) = (0.0, 0.0);
-        let mut fresh = forecasts(shape, 500).0;
+        let mut fresh = forecasts(shape, 500).patches;
         let fresh = &mut fresh[shape.index()];
         for example in 0..500 {
             let own = &mut fresh.inputs[example * inputs(shape)..][..inputs(shape)];
@@ -275,8 +291,14 @@ mod tests {
             all.learn(1, |_| Err(TrainError::Stopped)),
             Err(TrainError::Stopped)
         ));
-        let shared = forecasts(shape, 100).share(MOST_PATCHES / 30);
-        assert_eq!(shared.0[shape.index()].len(), 30);
-        assert_eq!(shared.0[shape.index()].inputs.len(), 30 * inputs(shape));
+        let part = Forecasts {
+            parts: MOST_PATCHES / 30,
+            ..forecasts(shape, 100)
+        };
+        assert_eq!(part.forecasts_missing(shape), Some(0));
+        let mut all = Forecasts::default();
+        all.merge(part);
+        assert_eq!(all.patches[shape.index()].len(), 30);
+        assert_eq!(all.patches[shape.index()].inputs.len(), 30 * inputs(shape));
     }
 }

@@ -1,6 +1,7 @@
 //! Hooks for learning a dictionary from the encoder's own closed loop.
 
 mod decisions;
+mod forecast;
 
 use super::{Effort, Encoder};
 use crate::tile::coder::ModelPair;
@@ -8,11 +9,10 @@ pub use crate::tile::filter::FilterStatistics;
 use crate::tile::mix::Models;
 pub use crate::tile::net::{PLACE_INPUTS, Surroundings, place_input};
 pub use crate::tile::patch_net::{fill_in_places, output_shift, place_inputs};
-use crate::tile::predict::{HORIZONTAL, MEAN, PLANAR, Predictor, VERTICAL};
 use crate::tile::state::{Fold, Leaf, Site};
-use crate::tile::transform::geometry;
 use crate::tile::{PlaneLayout, TileConfig};
 pub use decisions::{CellCount, Decisions};
+pub use forecast::ForecastRecord;
 use tessera_dict::layout::BasisTotals;
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
@@ -40,35 +40,19 @@ pub struct PatchRecord<'a> {
     pub levels: &'a [i32],
 }
 
-/// What a network for luma patches may learn from one place.
-#[derive(Debug)]
-pub struct ForecastRecord<'a> {
-    /// Shape of the patch.
-    pub shape: Shape,
-    /// The network's inputs but for the place, see [`fill_in_places`].
-    pub inputs: &'a [i16],
-    /// Column and row of the patch's middle in its picture.
-    pub middle: [u32; 2],
-    /// The lowest frequencies of what the planar prediction misses, row by row, in samples.
-    pub frequencies: &'a [f32],
-    /// Sum of the squared errors of the best of a few plain modes, in squared steps.
-    pub rest: f32,
-    /// Step of the quantiser, in samples.
-    pub step: f32,
-}
-
 /// Receives every patch that is coded.
 pub trait PatchObserver {
     /// Called once per patch, in coding order.
     fn patch(&mut self, record: PatchRecord<'_>);
 
-    /// Whether [`Self::forecast`] is to be called.
-    fn wants_forecasts(&self) -> bool {
-        false
+    /// How many places of a shape are still to be shown; nothing if [`Self::forecast`] is not to be called at all.
+    fn forecasts_missing(&self, _: Shape) -> Option<usize> {
+        None
     }
 
-    /// Called before every luma leaf for each shape that could be coded at its place.
-    fn forecast(&mut self, _: ForecastRecord<'_>) {}
+    /// Called before every luma leaf for each shape that could be coded at its place, and at the end for as many
+    /// other places as are missing.
+    fn forecast(&mut self, _: ForecastRecord) {}
 }
 
 /// Adaptive models carried from picture to picture.
@@ -105,7 +89,13 @@ pub fn encode_for_training(
 ) -> TrainingTile {
     let mut encoder = Encoder::new(planes, config, dictionary, effort);
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
-    encoder.run(config, observer);
+    match observer {
+        None => encoder.run(config, None),
+        Some(observer) => {
+            encoder.run(config, Some(&mut *observer));
+            encoder.observe_elsewhere(observer);
+        }
+    }
     let filters =
         [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| encoder.filter_statistics(config, kind));
     for &kind in config.layout.kinds() {
@@ -152,7 +142,7 @@ impl Encoder<'_> {
         let Site {
             kind, x, y, shape, ..
         } = *place;
-        if kind == PlaneKind::Luma && observer.wants_forecasts() {
+        if kind == PlaneKind::Luma {
             self.observe_surroundings(place, leaf.mode, observer);
         }
         let canvas = self.state.canvas(kind);
@@ -194,55 +184,4 @@ impl Encoder<'_> {
             });
         }
     }
-
-    /// Shows the surroundings of all shapes that could start where a leaf of this mode does.
-    fn observe_surroundings(&self, place: &Site, mode: usize, observer: &mut dyn PatchObserver) {
-        let canvas = &self.state.luma;
-        let decoded = &canvas.components[0];
-        for shape in Shape::all() {
-            let (w, h) = (shape.width(), shape.height());
-            let aligned = place.x.is_multiple_of(w) && place.y.is_multiple_of(h);
-            if !aligned || place.x + w > canvas.width || place.y + h > canvas.height {
-                continue;
-            }
-            let site = Site { shape, ..*place };
-            let border = canvas.border(0, site.x, site.y, shape);
-            let predictor = Predictor::new(border, shape);
-            let spectrum = |mode: usize| {
-                let mut prediction = self.state.samples.take(shape.area());
-                predictor.predict(mode, &mut prediction);
-                let frequencies = self.frequencies(&site, &prediction);
-                self.state.samples.give(prediction);
-                self.spectrum(&site, Fold::NONE, frequencies)
-            };
-            let energy = |mode: usize| -> f32 { spectrum(mode).iter().map(|c| c * c).sum() };
-            let rest = [PLANAR, MEAN, mode, HORIZONTAL, VERTICAL].map(energy);
-            let step = self.state.step(PlaneKind::Luma).value();
-            let sight = self.state.sight(&site, &decoded.data, decoded.stride);
-            observer.forecast(ForecastRecord {
-                shape,
-                inputs: sight.describe(shape, &predictor.raw).all(),
-                middle: sight.middle(shape),
-                frequencies: &lowest(shape, &spectrum(PLANAR), step),
-                rest: rest.into_iter().fold(f32::INFINITY, f32::min),
-                step,
-            });
-        }
-    }
-}
-
-/// The frequencies that a network predicts, in samples, from a spectrum in scan order and steps.
-fn lowest(shape: Shape, spectrum: &[f32], step: f32) -> Vec<f32> {
-    let [columns, rows] = tessera_dict::patch_net::means(shape);
-    let mut low = vec![0.0; columns * rows];
-    for (&raster, value) in geometry(shape).scan.iter().zip(spectrum) {
-        let (u, v) = (
-            usize::from(raster) % shape.width(),
-            usize::from(raster) / shape.width(),
-        );
-        if u < columns && v < rows {
-            low[v * columns + u] = step * value;
-        }
-    }
-    low
 }
