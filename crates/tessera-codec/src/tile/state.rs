@@ -97,6 +97,20 @@ pub(crate) struct Leaf {
     pub(crate) patches: [Coefficients; 2],
 }
 
+#[cfg(feature = "encoder")]
+impl Leaf {
+    /// What it leaves in its cells.
+    pub(crate) fn traces(&self, shape: Shape) -> CellInfo {
+        let mut info = CellInfo::of(shape, self.mode, self.reference);
+        for (component, patch) in self.patches.iter().enumerate() {
+            if patch.coded() {
+                info.carry(component, &patch.levels, shape);
+            }
+        }
+        info
+    }
+}
+
 /// Canvases, steps and the dictionary of one tile.
 #[derive(Debug)]
 pub(crate) struct TileState<'a> {
