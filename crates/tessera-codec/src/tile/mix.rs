@@ -36,24 +36,34 @@ const COUNT_MAX: u32 = 255;
 /// What the number of times a cell was seen says about it.
 #[derive(Clone, Copy)]
 struct Experience {
+    count: u32,
     /// Confidence n / (n + 1/2), 8 fractional bits.
     confidence: u16,
     /// Adaptation rate 1 / (n + 1.6), at least 1 / 250, 16 fractional bits.
     rate: u16,
 }
 
-const EXPERIENCE: [Experience; 256] = {
-    let mut table = [Experience {
-        confidence: 0,
-        rate: 262,
-    }; 256];
-    let mut n = 0;
-    while n < 256 {
-        table[n].confidence = (256 * 2 * n / (2 * n + 1)) as u16;
-        if n < 249 {
-            table[n].rate = (655_360 / (10 * n + 16)) as u16;
+impl Experience {
+    const fn of(count: u32) -> Self {
+        Self {
+            count,
+            confidence: (256 * 2 * count / (2 * count + 1)) as u16,
+            rate: if count < 249 {
+                (655_360 / (10 * count + 16)) as u16
+            } else {
+                262
+            },
         }
-        n += 1;
+    }
+}
+
+/// The experience of a cell after one more observation, by its count before.
+static GROWN: [Experience; 256] = {
+    let mut table = [Experience::of(COUNT_MAX); 256];
+    let mut count = 0;
+    while count < COUNT_MAX {
+        table[count as usize] = Experience::of(count + 1);
+        count += 1;
     }
     table
 };
@@ -70,26 +80,34 @@ struct Cell {
 }
 
 impl Cell {
-    #[inline(always)]
-    fn new(state: u32) -> Self {
-        let Experience { confidence, rate } = EXPERIENCE[(state & COUNT_MAX) as usize];
-        let odds = i32::from(STRETCH[(state >> 20) as usize]);
+    /// A cell with a probability of 16 bits.
+    fn new(probability: u32, count: u32) -> Self {
+        let experience = Experience::of(count);
+        let state = probability << 16 | count;
         Self {
             state,
-            opinion: ((odds * i32::from(confidence)) >> 8) as i16,
-            rate,
+            opinion: opinion(state, experience.confidence),
+            rate: experience.rate,
         }
     }
 
-    /// The cell after it has seen `bit`.
+    /// Takes in an observation.
     #[inline(always)]
-    fn after(self, bit: bool) -> Self {
-        let probability = (self.state >> 10) as i32;
+    fn learn(&mut self, bit: bool) {
+        let probability = i64::from(self.state >> 10);
         let target = if bit { (1 << 22) - 1 } else { 0 };
-        let step = (i64::from(target - probability) * i64::from(self.rate)) >> 16;
-        let probability = (probability + step as i32) as u32;
-        Self::new(probability << 10 | ((self.state & COUNT_MAX) + 1).min(COUNT_MAX))
+        let step = ((target - probability) * i64::from(self.rate)) >> 16;
+        let grown = &GROWN[(self.state & COUNT_MAX) as usize];
+        self.state = ((probability + step) as u32) << 10 | grown.count;
+        self.opinion = opinion(self.state, grown.confidence);
+        self.rate = grown.rate;
     }
+}
+
+#[inline(always)]
+fn opinion(state: u32, confidence: u16) -> i16 {
+    let odds = i32::from(STRETCH[(state >> 20) as usize]);
+    ((odds * i32::from(confidence)) >> 8) as i16
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,7 +130,7 @@ pub(crate) struct Prediction {
 static STARTS: LazyLock<Vec<Cell>> = LazyLock::new(|| {
     let start = |key: u32| {
         let log_odds = i32::from((key >> 8) as u8 as i8);
-        Cell::new(squash(log_odds << (LOGIT_BITS - 4)) << 16 | (key & 255))
+        Cell::new(squash(log_odds << (LOGIT_BITS - 4)), key & 255)
     };
     (0..1 << 16).map(start).collect()
 });
@@ -177,8 +195,7 @@ impl Models {
     ) {
         let tables = &self.tables[element as usize];
         for lane in 0..element.inputs() {
-            let cell = &mut self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize];
-            *cell = cell.after(bit);
+            self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize].learn(bit);
         }
         for set in 0..2 {
             let error = (i32::from(bit) << 16) - squash(prediction.logits[set]) as i32;
