@@ -161,16 +161,18 @@ impl<'a> TileState<'a> {
     pub(crate) fn into_planes(self, config: &TileConfig) -> Vec<Plane> {
         let (width, height) = (config.width as usize, config.height as usize);
         let canvases = std::iter::once(self.luma).chain(self.chroma);
-        let crop = |samples: Samples| Plane {
-            width,
-            height,
-            data: samples
-                .data
-                .chunks_exact(samples.stride)
-                .take(height)
-                .flat_map(|row| &row[..width])
-                .copied()
-                .collect(),
+        let crop = |samples: Samples| {
+            let mut data = samples.data;
+            for y in 1..height {
+                let start = y * samples.stride;
+                data.copy_within(start..start + width, y * width);
+            }
+            data.truncate(width * height);
+            Plane {
+                width,
+                height,
+                data,
+            }
         };
         canvases
             .flat_map(|canvas| canvas.components)
