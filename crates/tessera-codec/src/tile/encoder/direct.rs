@@ -21,6 +21,8 @@ const EDGE_STEP: usize = 2;
 const BLOCK_BITS: f32 = 13.0;
 /// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
 const DIVISIBLE_BITS: f32 = 100.0;
+/// Where the first mode leaves no more bits than this, no other one is tried.
+const EASY_BITS: f32 = 12.0;
 /// Chroma blocks that cost fewer bits than this are not divided.
 const CHROMA_DIVISIBLE_BITS: f32 = 30.0;
 /// Chroma blocks larger than this are divided wherever luma is.
@@ -98,15 +100,15 @@ impl Encoder<'_> {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let predictor = Predictor::new(self.original_border(&site), shape);
-        let direction = orientations.strongest(block)[0];
-        let [planar, directional] =
-            [PLANAR, direction].map(|mode| self.rough_cost(&site, &predictor, mode));
-        let (cost, mode) = if planar <= directional {
-            (planar, PLANAR)
-        } else {
-            (directional, direction)
-        };
-        (cost + self.lambda * BLOCK_BITS, Plan::Whole(mode))
+        let mut best = (self.rough_cost(&site, &predictor, PLANAR), PLANAR);
+        if best.0 > self.lambda * EASY_BITS {
+            let direction = orientations.strongest(block)[0];
+            let cost = self.rough_cost(&site, &predictor, direction);
+            if cost < best.0 {
+                best = (cost, direction);
+            }
+        }
+        (best.0 + self.lambda * BLOCK_BITS, Plan::Whole(best.1))
     }
 
     fn write_plan(&mut self, block: Block, plan: &Plan) {
@@ -208,6 +210,9 @@ impl Encoder<'_> {
         };
         let mut best = trials(FROM_LUMA);
         for mode in FROM_LUMA + 1..self.effort.chroma_candidates.min(CHROMA_MODES) {
+            if best.0 <= self.lambda * EASY_BITS {
+                break;
+            }
             let other = trials(mode);
             let loser = if other.0 < best.0 {
                 std::mem::replace(&mut best, other)
