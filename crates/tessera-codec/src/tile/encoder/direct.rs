@@ -27,6 +27,7 @@ const EASY_BITS: f32 = 12.0;
 const CHROMA_DIVISIBLE_BITS: f32 = 30.0;
 /// Chroma blocks larger than this are divided wherever luma is.
 const LARGE_CHROMA: usize = 16;
+
 /// How a luma block is divided and predicted.
 enum Plan {
     /// Outside the canvas: nothing is coded.
