@@ -78,14 +78,14 @@ impl Places {
             positions: vec![0; area],
         };
         let scan = analysis.scan(shape, transposed);
-        for position in 0..shape.coded() {
+        for (position, &price) in prices[..shape.coded()].iter().enumerate() {
             let scanned = basis
                 .order
                 .get(position)
                 .map_or(position, |&at| at as usize);
             let at = usize::from(scan[scanned].at);
             places.norms[at] = scan[scanned].norm;
-            places.prices[at] = prices[position];
+            places.prices[at] = price;
             places.positions[at] = position as u16;
         }
         places
