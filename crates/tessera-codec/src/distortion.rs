@@ -23,19 +23,21 @@ impl Distortion {
     ) -> Self {
         let colours = format.colour_channels();
         let (stride, step) = (original.format().channels(), format.channels());
+        let width = rect.width as usize;
         let mut squared_error = 0u128;
         for y in 0..rect.height as usize {
             let row = (rect.y as usize + y) * original.width() as usize + rect.x as usize;
-            let mut row_error = 0u64;
-            for x in 0..rect.width as usize {
-                let (from, to) = ((row + x) * stride, (y * rect.width as usize + x) * step);
-                for channel in 0..colours {
-                    let value = original.samples().get(from + channel);
-                    let difference = value.abs_diff(decoded.get(to + channel));
-                    row_error += u64::from(difference) * u64::from(difference);
+            let (from, to) = (row * stride..(row + width) * stride, y * width * step);
+            let to = to..to + width * step;
+            squared_error += u128::from(match (original.samples(), decoded) {
+                (Samples::U8(original), Samples::U8(decoded)) => {
+                    row_error(&original[from], stride, &decoded[to], step, colours)
                 }
-            }
-            squared_error += u128::from(row_error);
+                (Samples::U16(original), Samples::U16(decoded)) => {
+                    row_error(&original[from], stride, &decoded[to], step, colours)
+                }
+                _ => unreachable!("both sides have the same depth"),
+            });
         }
         Self {
             squared_error,
@@ -49,6 +51,26 @@ impl Distortion {
         let mean = self.squared_error as f64 / self.samples.max(1) as f64;
         10.0 * (f64::from(self.peak).powi(2) / mean).log10()
     }
+}
+
+/// Squared error of a row over the first `colours` channels of both pictures.
+fn row_error<S: Copy + Into<u64>>(
+    original: &[S],
+    stride: usize,
+    decoded: &[S],
+    step: usize,
+    colours: usize,
+) -> u64 {
+    let square = |(&a, &b): (&S, &S)| a.into().abs_diff(b.into()).pow(2);
+    if stride == colours && step == colours {
+        return original.iter().zip(decoded).map(square).sum();
+    }
+    let pixels = original
+        .chunks_exact(stride)
+        .zip(decoded.chunks_exact(step));
+    pixels
+        .map(|(a, b)| a[..colours].iter().zip(b).map(square).sum::<u64>())
+        .sum()
 }
 
 impl Sum for Distortion {
@@ -85,16 +107,23 @@ impl Fingerprint {
     /// Of the part of a picture that lies at `rect`, given as its samples; the sum over all parts
     /// is the fingerprint of the whole.
     pub fn of_part(rect: Rect, samples: &Samples) -> Self {
-        let per_row = samples.len() / rect.height as usize;
-        let left = rect.x as usize * (per_row / rect.width as usize);
-        let key = |index: usize| {
-            let y = (rect.y as usize + index / per_row) as u64;
-            let along = (left + index % per_row) as u64;
-            (y << 34) | (along << 16) | u64::from(samples.get(index))
-        };
-        let sum = (0..samples.len()).fold(0, |sum: u64, index| sum.wrapping_add(mix(key(index))));
-        Self(sum)
+        Self(match samples {
+            Samples::U8(samples) => sum_of_part(rect, samples),
+            Samples::U16(samples) => sum_of_part(rect, samples),
+        })
     }
+}
+
+fn sum_of_part<S: Copy + Into<u64>>(rect: Rect, samples: &[S]) -> u64 {
+    let per_row = samples.len() / rect.height as usize;
+    let left = u64::from(rect.x) * (per_row / rect.width as usize) as u64;
+    let mut sum = 0u64;
+    for (y, row) in (u64::from(rect.y)..).zip(samples.chunks_exact(per_row)) {
+        for (along, &sample) in (left..).zip(row) {
+            sum = sum.wrapping_add(mix((y << 34) | (along << 16) | sample.into()));
+        }
+    }
+    sum
 }
 
 impl Sum for Fingerprint {

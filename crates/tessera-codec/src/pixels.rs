@@ -1,9 +1,11 @@
 //! Between interleaved pixels of a picture and the 12-bit planes of a tile.
 
 use crate::picture::{Picture, PixelFormat, Samples};
+use crate::simd::vectorised;
 use crate::tile_grid::Rect;
+use pulp::NullaryFnOnce;
 use tessera_patch::Plane;
-use tessera_patch::colour::ycbcr_to_rgb;
+use tessera_patch::colour::{BitDepth, ycbcr_to_rgb};
 
 #[cfg(feature = "encoder")]
 use crate::error::{Error, Result};
@@ -78,14 +80,33 @@ fn read_samples<S: Sample>(samples: &[S], picture: &Picture, rect: Rect) -> Resu
     }
     let alpha = if format.alpha { planes.pop() } else { None };
     if let [r, g, b] = planes.as_mut_slice() {
-        for ((r, g), b) in r.data.iter_mut().zip(&mut g.data).zip(&mut b.data) {
-            [*r, *g, *b] = rgb_to_ycbcr([*r, *g, *b]);
-        }
+        vectorised(ToYcbcr { r, g, b });
     }
     Ok(TilePlanes {
         colour: planes,
         alpha,
     })
+}
+
+/// Turns RGB planes into YCbCr.
+#[cfg(feature = "encoder")]
+struct ToYcbcr<'a> {
+    r: &'a mut Plane,
+    g: &'a mut Plane,
+    b: &'a mut Plane,
+}
+
+#[cfg(feature = "encoder")]
+impl NullaryFnOnce for ToYcbcr<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let planes = self.r.data.iter_mut().zip(&mut self.g.data);
+        for ((r, g), b) in planes.zip(&mut self.b.data) {
+            [*r, *g, *b] = rgb_to_ycbcr([*r, *g, *b]);
+        }
+    }
 }
 
 /// A tile as interleaved samples of the picture's format.
@@ -102,9 +123,22 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
     let mut out = vec![S::store(0); planes.colour[0].data.len() * channels];
     match planes.colour.as_slice() {
         [y, cb, cr] => {
-            let samples = y.data.iter().zip(&cb.data).zip(&cr.data);
-            for (pixel, ((&y, &cb), &cr)) in out.chunks_exact_mut(channels).zip(samples) {
-                pixel[..3].copy_from_slice(&ycbcr_to_rgb([y, cb, cr]).map(store));
+            let runs = y
+                .data
+                .chunks(RUN)
+                .zip(cb.data.chunks(RUN).zip(cr.data.chunks(RUN)));
+            for (out, (y, (cb, cr))) in out.chunks_mut(channels * RUN).zip(runs) {
+                let mut rgb = [[0; RUN]; 3];
+                for (to, from) in rgb.iter_mut().zip([y, cb, cr]) {
+                    to[..from.len()].copy_from_slice(from);
+                }
+                vectorised(ToRgb {
+                    run: &mut rgb,
+                    depth: format.depth,
+                });
+                for (i, pixel) in out.chunks_exact_mut(channels).enumerate() {
+                    pixel[..3].copy_from_slice(&[rgb[0][i], rgb[1][i], rgb[2][i]].map(S::store));
+                }
             }
         }
         planes => put_channel(&mut out, channels, 0, &planes[0], store),
@@ -113,6 +147,32 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
         put_channel(&mut out, channels, channels - 1, alpha, store);
     }
     out
+}
+
+/// Pixels converted at once.
+const RUN: usize = 64;
+
+/// Turns a run of YCbCr of the codec into RGB of a picture.
+struct ToRgb<'a> {
+    run: &'a mut [[u16; RUN]; 3],
+    depth: BitDepth,
+}
+
+impl NullaryFnOnce for ToRgb<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let [first, second, third] = self.run;
+        for i in 0..RUN {
+            [first[i], second[i], third[i]] = ycbcr_to_rgb([first[i], second[i], third[i]]);
+        }
+        for channel in [first, second, third] {
+            for value in channel {
+                *value = self.depth.from_internal(*value);
+            }
+        }
+    }
 }
 
 /// Writes a plane into one of several interleaved channels.

@@ -26,6 +26,7 @@ impl BitDepth {
     pub const ALL: [Self; 4] = [Self::Eight, Self::Ten, Self::Twelve, Self::Sixteen];
 
     /// The number of bits.
+    #[inline]
     pub fn bits(self) -> u32 {
         match self {
             Self::Eight => 8,
@@ -36,6 +37,7 @@ impl BitDepth {
     }
 
     /// The largest value of a sample of this depth.
+    #[inline]
     pub fn max_value(self) -> u16 {
         u16::MAX >> (16 - self.bits())
     }
@@ -47,6 +49,7 @@ impl BitDepth {
     /// assert_eq!(BitDepth::Eight.to_internal(255), 4080);
     /// assert_eq!(BitDepth::Sixteen.to_internal(65535), 4095);
     /// ```
+    #[inline]
     pub fn to_internal(self, value: u16) -> u16 {
         match self {
             Self::Sixteen => {
@@ -64,6 +67,7 @@ impl BitDepth {
     /// assert_eq!(BitDepth::Eight.from_internal(4080 - 9), 254);
     /// assert_eq!(BitDepth::Sixteen.from_internal(4095), 65535);
     /// ```
+    #[inline(always)]
     pub fn from_internal(self, sample: u16) -> u16 {
         let sample = sample.min(MAX_SAMPLE);
         match self {
@@ -85,6 +89,7 @@ const FRACTION: u32 = 16;
 const HALF: i32 = 1 << (FRACTION - 1);
 
 /// RGB of twelve bits to YCbCr of twelve bits, each rounded once.
+#[inline(always)]
 pub fn rgb_to_ycbcr(rgb: [u16; 3]) -> [u16; 3] {
     let [r, g, b] = rgb.map(|v| i32::from(v.min(MAX_SAMPLE)));
     let y = round(19595 * r + 38470 * g + 7471 * b);
@@ -94,6 +99,7 @@ pub fn rgb_to_ycbcr(rgb: [u16; 3]) -> [u16; 3] {
 }
 
 /// YCbCr of twelve bits to RGB of twelve bits; normative.
+#[inline(always)]
 pub fn ycbcr_to_rgb(ycbcr: [u16; 3]) -> [u16; 3] {
     let [y, cb, cr] = ycbcr.map(|v| i32::from(v.min(MAX_SAMPLE)));
     let (cb, cr) = (cb - CHROMA_CENTRE, cr - CHROMA_CENTRE);
@@ -104,10 +110,12 @@ pub fn ycbcr_to_rgb(ycbcr: [u16; 3]) -> [u16; 3] {
 }
 
 /// Drops the fraction of a product, halves rounding up (towards plus infinity).
+#[inline(always)]
 fn round(product: i32) -> i32 {
     (product + HALF) >> FRACTION
 }
 
+#[inline(always)]
 fn clamp(value: i32) -> u16 {
     value.clamp(0, i32::from(MAX_SAMPLE)) as u16
 }

@@ -113,6 +113,11 @@ impl Canvas {
         cell.decoded.then_some(cell)
     }
 
+    /// A row of cells.
+    pub(crate) fn cell_row(&self, row: usize) -> &[CellInfo] {
+        &self.cells[row * self.columns..][..self.columns]
+    }
+
     /// Marks all cells of a block.
     pub(crate) fn mark(&mut self, x: usize, y: usize, width: usize, height: usize, info: CellInfo) {
         for row in y / CELL..(y + height).min(self.height) / CELL {

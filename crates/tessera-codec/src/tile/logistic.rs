@@ -27,10 +27,20 @@ pub(crate) const fn squash(logit: i32) -> u32 {
         logit
     };
     let x = bounded + (8 << LOGIT_BITS);
-    let (index, rest) = ((x >> 8) as usize, x & 255);
-    let (a, b) = (SQUASH[index], SQUASH[index + 1]);
-    (a + (((b - a) * rest + 128) >> 8)) as u32
+    let (start, rise) = PIECES[(x >> 8) as usize % PIECES.len()];
+    (start + ((rise * (x & 255) + 128) >> 8)) as u32
 }
+
+/// Start and rise of every straight piece of [`squash`].
+static PIECES: [(i32, i32); 64] = {
+    let mut pieces = [(0, 0); 64];
+    let mut index = 0;
+    while index < 64 {
+        pieces[index] = (SQUASH[index], SQUASH[index + 1] - SQUASH[index]);
+        index += 1;
+    }
+    pieces
+};
 
 /// For every 12-bit probability the smallest log-odds ([`STRETCH_BITS`] fractional bits) whose squash
 /// reaches the centre of that probability's range.

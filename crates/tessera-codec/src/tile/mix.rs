@@ -33,27 +33,82 @@ const WEIGHT_MAX: i32 = (8 << WEIGHT_BITS) - 1;
 const LEARNING_RATE: i32 = 10;
 const COUNT_MAX: u32 = 255;
 
-/// Confidence n / (n + 1/2) of a cell seen n times, 8 fractional bits.
-const CONFIDENCE: [i32; 256] = {
-    let mut table = [0; 256];
-    let mut n = 0;
-    while n < 256 {
-        table[n] = (256 * 2 * n / (2 * n + 1)) as i32;
-        n += 1;
+/// What the number of times a cell was seen says about it.
+#[derive(Clone, Copy)]
+struct Experience {
+    count: u32,
+    /// Confidence n / (n + 1/2), 8 fractional bits.
+    confidence: u16,
+    /// Adaptation rate 1 / (n + 1.6), at least 1 / 250, 16 fractional bits.
+    rate: u16,
+}
+
+impl Experience {
+    const fn of(count: u32) -> Self {
+        Self {
+            count,
+            confidence: (256 * 2 * count / (2 * count + 1)) as u16,
+            rate: if count < 249 {
+                (655_360 / (10 * count + 16)) as u16
+            } else {
+                262
+            },
+        }
+    }
+}
+
+/// The experience of a cell after one more observation, by its count before.
+static GROWN: [Experience; 256] = {
+    let mut table = [Experience::of(COUNT_MAX); 256];
+    let mut count = 0;
+    while count < COUNT_MAX {
+        table[count as usize] = Experience::of(count + 1);
+        count += 1;
     }
     table
 };
 
-/// Adaptation rate 1 / (n + 1.6), at least 1 / 250, 16 fractional bits.
-const RATE: [i32; 256] = {
-    let mut table = [262; 256];
-    let mut n = 0;
-    while n < 249 {
-        table[n] = (655_360 / (10 * n + 16)) as i32;
-        n += 1;
+/// An adaptive probability, and what follows from it: one line of the cache serves the prediction and the update.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    /// Probability of a one in the upper 22 bits, observation count in the lower 10.
+    state: u32,
+    /// What the cell tells the mixer: its log-odds, less the fewer times it was seen.
+    opinion: i16,
+    /// How far the next observation moves the probability.
+    rate: u16,
+}
+
+impl Cell {
+    /// A cell with a probability of 16 bits.
+    fn new(probability: u32, count: u32) -> Self {
+        let experience = Experience::of(count);
+        let state = probability << 16 | count;
+        Self {
+            state,
+            opinion: opinion(state, experience.confidence),
+            rate: experience.rate,
+        }
     }
-    table
-};
+
+    /// Takes in an observation.
+    #[inline(always)]
+    fn learn(&mut self, bit: bool) {
+        let probability = i64::from(self.state >> 10);
+        let target = if bit { (1 << 22) - 1 } else { 0 };
+        let step = ((target - probability) * i64::from(self.rate)) >> 16;
+        let grown = &GROWN[(self.state & COUNT_MAX) as usize];
+        self.state = ((probability + step) as u32) << 10 | grown.count;
+        self.opinion = opinion(self.state, grown.confidence);
+        self.rate = grown.rate;
+    }
+}
+
+#[inline(always)]
+fn opinion(state: u32, confidence: u16) -> i16 {
+    let odds = i32::from(STRETCH[(state >> 20) as usize]);
+    ((odds * i32::from(confidence)) >> 8) as i16
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tables {
@@ -71,19 +126,11 @@ pub(crate) struct Prediction {
     pub(crate) one: u32,
 }
 
-/// What a cell tells the mixer: its log-odds, less the fewer times it was seen.
-#[inline(always)]
-fn opinion(cell: u32) -> i16 {
-    let odds = i32::from(STRETCH[(cell >> 20) as usize]);
-    ((odds * CONFIDENCE[(cell & 255) as usize]) >> 8) as i16
-}
-
-/// A cell and its opinion for every log-odds and count a dictionary can store, by both bytes.
-static STARTS: LazyLock<Vec<(u32, i16)>> = LazyLock::new(|| {
+/// The cell for every log-odds and count a dictionary can store, by both bytes.
+static STARTS: LazyLock<Vec<Cell>> = LazyLock::new(|| {
     let start = |key: u32| {
         let log_odds = i32::from((key >> 8) as u8 as i8);
-        let cell = squash(log_odds << (LOGIT_BITS - 4)) << 16 | (key & 255);
-        (cell, opinion(cell))
+        Cell::new(squash(log_odds << (LOGIT_BITS - 4)), key & 255)
     };
     (0..1 << 16).map(start).collect()
 });
@@ -91,10 +138,7 @@ static STARTS: LazyLock<Vec<(u32, i16)>> = LazyLock::new(|| {
 /// All adaptive state of one plane kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Models {
-    /// Probability of a one in the upper 22 bits, observation count in the lower 10.
-    cells: Vec<u32>,
-    /// The [`opinion`] of every cell, kept beside it: it is asked for far more often than it changes.
-    opinions: Vec<i16>,
+    cells: Vec<Cell>,
     weights: Vec<[i32; LANES]>,
     tables: [Tables; ELEMENTS.len()],
 }
@@ -105,10 +149,8 @@ impl Models {
         let start = |cell: &PriorCell| {
             starts[usize::from(cell.log_odds as u8) << 8 | usize::from(cell.count)]
         };
-        let (cells, opinions) = prior.cells.iter().map(start).unzip();
         Self {
-            cells,
-            opinions,
+            cells: prior.cells.iter().map(start).collect(),
             weights: prior.weights.clone(),
             tables: tables(bases),
         }
@@ -118,7 +160,6 @@ impl Models {
     pub(crate) fn absent() -> Self {
         Self {
             cells: Vec::new(),
-            opinions: Vec::new(),
             weights: Vec::new(),
             tables: [Tables::default(); ELEMENTS.len()],
         }
@@ -130,7 +171,7 @@ impl Models {
         let mut opinions = [0; LANES];
         for (lane, opinion) in opinions.iter_mut().enumerate().take(element.inputs()) {
             let cell = (tables.cells[lane] + contexts.cells[lane]) as usize;
-            *opinion = i32::from(self.opinions[cell]);
+            *opinion = i32::from(self.cells[cell].opinion);
         }
         let mut logits = [0; 2];
         for (set, logit) in logits.iter_mut().enumerate() {
@@ -154,10 +195,7 @@ impl Models {
     ) {
         let tables = &self.tables[element as usize];
         for lane in 0..element.inputs() {
-            let at = (tables.cells[lane] + contexts.cells[lane]) as usize;
-            let cell = moved(self.cells[at], bit);
-            self.cells[at] = cell;
-            self.opinions[at] = opinion(cell);
+            self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize].learn(bit);
         }
         for set in 0..2 {
             let error = (i32::from(bit) << 16) - squash(prediction.logits[set]) as i32;
@@ -178,17 +216,6 @@ fn dot(weights: &[i32; LANES], opinions: &[i32; LANES]) -> i32 {
         sum += weights[lane] * opinions[lane];
     }
     sum
-}
-
-/// A cell after it has seen `bit`.
-#[inline(always)]
-fn moved(cell: u32, bit: bool) -> u32 {
-    let count = cell & 1023;
-    let probability = (cell >> 10) as i32;
-    let target = if bit { (1 << 22) - 1 } else { 0 };
-    let step = (i64::from(target - probability) * i64::from(RATE[count as usize])) >> 16;
-    let probability = (probability + step as i32) as u32;
-    probability << 10 | (count + 1).min(COUNT_MAX)
 }
 
 fn tables(bases: BasisTotals) -> [Tables; ELEMENTS.len()] {
@@ -218,7 +245,7 @@ impl Models {
     /// Probability of a one, 16 bits, by one cell alone.
     #[inline(always)]
     pub(crate) fn cell(&self, element: Element, input: usize, cell: u32) -> u32 {
-        self.cells[(self.tables[element as usize].cells[input] + cell) as usize] >> 16
+        self.cells[(self.tables[element as usize].cells[input] + cell) as usize].state >> 16
     }
 
     /// The present state as a prior.
@@ -227,9 +254,9 @@ impl Models {
             .cells
             .iter()
             .map(|cell| PriorCell {
-                log_odds: ((i32::from(STRETCH[(cell >> 20) as usize]) + 8) >> 4).clamp(-127, 127)
-                    as i8,
-                count: (cell & 255) as u8,
+                log_odds: ((i32::from(STRETCH[(cell.state >> 20) as usize]) + 8) >> 4)
+                    .clamp(-127, 127) as i8,
+                count: (cell.state & COUNT_MAX) as u8,
             })
             .collect();
         Prior {

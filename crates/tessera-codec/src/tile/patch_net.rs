@@ -132,9 +132,11 @@ impl<'a> Forecaster<'a> {
             shift: output_shift(shape),
             frequencies,
         });
-        synthesise_low(shape, frequencies, patch_net::means(shape)[0], out);
-        for sample in out {
-            *sample = (*sample).clamp(0, SAMPLE_MAX);
+        let mut residual = [0; SUPERBLOCK * SUPERBLOCK];
+        let residual = &mut residual[..shape.area()];
+        synthesise_low(shape, frequencies, patch_net::means(shape)[0], residual);
+        for (sample, residual) in out.iter_mut().zip(residual) {
+            *sample = sample.wrapping_add(*residual).clamp(0, SAMPLE_MAX);
         }
     }
 }

@@ -105,6 +105,20 @@ pub(crate) struct Leaf {
     pub(crate) patches: [Coefficients; 2],
 }
 
+#[cfg(feature = "encoder")]
+impl Leaf {
+    /// What it leaves in its cells.
+    pub(crate) fn traces(&self, shape: Shape) -> CellInfo {
+        let mut info = CellInfo::of(shape, self.mode, self.reference);
+        for (component, patch) in self.patches.iter().enumerate() {
+            if patch.coded() {
+                info.carry(component, &patch.levels, shape);
+            }
+        }
+        info
+    }
+}
+
 /// Canvases, steps and the dictionary of one tile.
 #[derive(Debug)]
 pub(crate) struct TileState<'a> {
@@ -155,16 +169,18 @@ impl<'a> TileState<'a> {
     pub(crate) fn into_planes(self, config: &TileConfig) -> Vec<Plane> {
         let (width, height) = (config.width as usize, config.height as usize);
         let canvases = std::iter::once(self.luma).chain(self.chroma);
-        let crop = |samples: Samples| Plane {
-            width,
-            height,
-            data: samples
-                .data
-                .chunks_exact(samples.stride)
-                .take(height)
-                .flat_map(|row| &row[..width])
-                .copied()
-                .collect(),
+        let crop = |samples: Samples| {
+            let mut data = samples.data;
+            for y in 1..height {
+                let start = y * samples.stride;
+                data.copy_within(start..start + width, y * width);
+            }
+            data.truncate(width * height);
+            Plane {
+                width,
+                height,
+                data,
+            }
         };
         canvases
             .flat_map(|canvas| canvas.components)

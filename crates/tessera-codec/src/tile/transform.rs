@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use tessera_dict::Basis;
 use tessera_dict::basis::{Rotation, SCALE_BITS};
 use tessera_patch::Shape;
-use tessera_patch::shape::{MAX_ROTATED, SHAPE_COUNT, SUPERBLOCK};
+use tessera_patch::shape::{MAX_ROTATED, SHAPE_COUNT};
 
 /// Fractional bits of the cosine matrices.
 pub(crate) const COSINE_BITS: u32 = 12;
@@ -97,16 +97,27 @@ pub(crate) fn cosine_matrix(log_side: usize) -> &'static CosineMatrix {
 
 /// Writes the residual whose coefficients are `values` (coding order) to `out`.
 pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
-    match shape.area() {
-        0..=64 => synthesise_within::<64>(shape, basis, values, out),
-        65..=512 => synthesise_within::<512>(shape, basis, values, out),
-        _ => synthesise_within::<{ SUPERBLOCK * SUPERBLOCK }>(shape, basis, values, out),
+    match (shape.width(), shape.height()) {
+        (4, ..=8) => synthesise_within::<4, 8>(shape, basis, values, out),
+        (8, ..=8) => synthesise_within::<8, 8>(shape, basis, values, out),
+        (8, _) => synthesise_within::<8, 16>(shape, basis, values, out),
+        (16, ..=16) => synthesise_within::<16, 16>(shape, basis, values, out),
+        (16, _) => synthesise_within::<16, 32>(shape, basis, values, out),
+        (32, ..=32) => synthesise_within::<32, 32>(shape, basis, values, out),
+        (32, _) => synthesise_within::<32, 64>(shape, basis, values, out),
+        _ => synthesise_within::<64, 64>(shape, basis, values, out),
     }
 }
 
-/// [`synthesise`] with buffers for `N` samples: clearing large ones would cost more than small patches do.
-fn synthesise_within<const N: usize>(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
-    vectorised(Synthesise::<N> {
+/// [`synthesise`] for patches of `W` columns and at most `H` rows: clearing larger buffers than needed would cost more
+/// than small patches do.
+fn synthesise_within<const W: usize, const H: usize>(
+    shape: Shape,
+    basis: &Basis,
+    values: &[i32],
+    out: &mut [i32],
+) {
+    vectorised(Synthesise::<W, H> {
         shape,
         basis,
         values,
@@ -114,62 +125,53 @@ fn synthesise_within<const N: usize>(shape: Shape, basis: &Basis, values: &[i32]
     });
 }
 
-/// Adds the samples whose lowest frequencies are `low`, `columns` of them in a row, to `samples`.
-pub(crate) fn synthesise_low(shape: Shape, low: &[i32], columns: usize, samples: &mut [i32]) {
-    match shape.area() {
-        0..=64 => synthesise_low_within::<64>(shape, low, columns, samples),
-        _ => synthesise_low_within::<{ SUPERBLOCK * SUPERBLOCK }>(shape, low, columns, samples),
+/// Most rows of [`synthesise_low`].
+const LOW_ROWS: usize = 8;
+
+/// Writes the residual whose lowest frequencies are `low`, `columns` of them in each of at most eight rows, to `out`.
+pub(crate) fn synthesise_low(shape: Shape, low: &[i32], columns: usize, out: &mut [i32]) {
+    match shape.width() {
+        4 => synthesise_low_columns::<4>(low, columns, out),
+        8 => synthesise_low_columns::<8>(low, columns, out),
+        16 => synthesise_low_columns::<16>(low, columns, out),
+        32 => synthesise_low_columns::<32>(low, columns, out),
+        _ => synthesise_low_columns::<64>(low, columns, out),
     }
 }
 
-fn synthesise_low_within<const N: usize>(
-    shape: Shape,
-    low: &[i32],
-    columns: usize,
-    samples: &mut [i32],
-) {
-    vectorised(SynthesiseLow::<N> {
-        shape,
-        low,
-        columns,
-        samples,
-    });
+fn synthesise_low_columns<const W: usize>(low: &[i32], columns: usize, out: &mut [i32]) {
+    let out = out.as_chunks_mut().0;
+    vectorised(SynthesiseLow::<W> { low, columns, out });
 }
 
-struct SynthesiseLow<'a, const N: usize> {
-    shape: Shape,
+struct SynthesiseLow<'a, const W: usize> {
     low: &'a [i32],
     columns: usize,
-    samples: &'a mut [i32],
+    out: &'a mut [[i32; W]],
 }
 
-impl<const N: usize> NullaryFnOnce for SynthesiseLow<'_, N> {
+impl<const W: usize> NullaryFnOnce for SynthesiseLow<'_, W> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
+        let mut spectrum = [[0; W]; LOW_ROWS];
         let rows = self.low.len() / self.columns;
-        let mut spectrum = [0; N];
-        let rows_of_spectrum = spectrum.chunks_exact_mut(self.shape.width());
-        for (to, from) in rows_of_spectrum.zip(self.low.chunks_exact(self.columns)) {
+        for (to, from) in spectrum.iter_mut().zip(self.low.chunks_exact(self.columns)) {
             to[..self.columns].copy_from_slice(from);
         }
-        let mut out = [0; N];
-        inverse_cosine::<N>(self.shape, &spectrum, rows, &mut out);
-        for (sample, residual) in self.samples.iter_mut().zip(out) {
-            *sample = sample.wrapping_add(residual);
-        }
+        inverse_cosine(&mut spectrum[..rows], self.out);
     }
 }
 
-struct Synthesise<'a, const N: usize> {
+struct Synthesise<'a, const W: usize, const H: usize> {
     shape: Shape,
     basis: &'a Basis,
     values: &'a [i32],
     out: &'a mut [i32],
 }
 
-impl<const N: usize> NullaryFnOnce for Synthesise<'_, N> {
+impl<const W: usize, const H: usize> NullaryFnOnce for Synthesise<'_, W, H> {
     type Output = ();
 
     #[inline(always)]
@@ -180,7 +182,7 @@ impl<const N: usize> NullaryFnOnce for Synthesise<'_, N> {
             values,
             out,
         } = self;
-        let mut spectrum = [0i32; N];
+        let mut spectrum = [[0i32; W]; H];
         let scan = &geometry(shape).scan;
         let rotated = basis.order.len();
         let head = &values[..values.len().min(rotated)];
@@ -188,8 +190,8 @@ impl<const N: usize> NullaryFnOnce for Synthesise<'_, N> {
         let mut put = |position: usize, value: i32| {
             if value != 0 {
                 let raster = scan[position] as usize;
-                spectrum[raster] = value;
-                rows = rows.max(raster / shape.width() + 1);
+                spectrum[raster / W][raster % W] = value;
+                rows = rows.max(raster / W + 1);
             }
         };
         match &basis.rotation {
@@ -210,7 +212,8 @@ impl<const N: usize> NullaryFnOnce for Synthesise<'_, N> {
         for (position, &value) in values.iter().enumerate().skip(rotated) {
             put(position, value);
         }
-        inverse_cosine::<N>(shape, &spectrum, rows, out);
+        let out = &mut out.as_chunks_mut::<W>().0[..shape.height()];
+        inverse_cosine(&mut spectrum[..rows], out);
     }
 }
 
@@ -233,35 +236,50 @@ fn round(sum: i32) -> i32 {
     sum.wrapping_add(1 << (COSINE_BITS - 1)) >> COSINE_BITS
 }
 
-/// Separable inverse transform of a spectrum whose rows from `rows` on are zero.
+/// Separable inverse transform of the first rows of a spectrum, the others being zero.
 #[inline(always)]
-fn inverse_cosine<const N: usize>(shape: Shape, spectrum: &[i32], rows: usize, out: &mut [i32]) {
-    let (w, h) = (shape.width(), shape.height());
-    let across = &cosine_matrix(shape.log_width()).entries;
-    let down = &cosine_matrix(shape.log_height()).entries;
-    let mut half = [0i32; N];
-    for v in 0..rows {
-        let row = &mut half[v * w..(v + 1) * w];
-        for (u, &value) in spectrum[v * w..(v + 1) * w]
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| **value != 0)
-        {
-            accumulate(row, value, &across[u * w..(u + 1) * w]);
+fn inverse_cosine<const W: usize>(spectrum: &mut [[i32; W]], out: &mut [[i32; W]]) {
+    let log = |side: usize| side.trailing_zeros() as usize;
+    let across = cosine_matrix(log(W)).entries.as_chunks::<W>().0;
+    let across: &[[i32; W]; W] = across.try_into().expect("the matrix is square");
+    for row in spectrum.iter_mut() {
+        let mut sums = [0i32; W];
+        for (&value, frequency) in row.iter().zip(across) {
+            if value != 0 {
+                accumulate(&mut sums, value, frequency);
+            }
         }
-        row.iter_mut().for_each(|sum| *sum = round(*sum));
+        *row = sums.map(round);
     }
-    for (y, row) in out.chunks_exact_mut(w).enumerate().take(h) {
-        row.fill(0);
-        for v in 0..rows {
-            accumulate(row, down[v * h + y], &half[v * w..(v + 1) * w]);
+    let h = out.len();
+    let down = cosine_matrix(log(h)).entries.chunks_exact(h);
+    mirror_down(spectrum, down, out);
+}
+
+/// The columns' transform. Even frequencies are the same from both ends, odd ones change their sign, so that a pair of
+/// rows takes the products of one; sums are modulo 2^32 and do not depend on their order.
+#[inline(always)]
+fn mirror_down<'m, const W: usize>(
+    spectrum: &[[i32; W]],
+    down: impl Iterator<Item = &'m [i32]> + Clone,
+    out: &mut [[i32; W]],
+) {
+    let (upper, lower) = out.split_at_mut(out.len() / 2);
+    for (y, (one, other)) in upper.iter_mut().zip(lower.iter_mut().rev()).enumerate() {
+        let mut sums = [[0i32; W]; 2];
+        for (v, (row, frequency)) in spectrum.iter().zip(down.clone()).enumerate() {
+            accumulate(&mut sums[v % 2], frequency[y], row);
         }
-        row.iter_mut().for_each(|sum| *sum = round(*sum));
+        let [even, odd] = sums;
+        for x in 0..W {
+            one[x] = round(even[x].wrapping_add(odd[x]));
+            other[x] = round(even[x].wrapping_sub(odd[x]));
+        }
     }
 }
 
 #[inline(always)]
-fn accumulate(sums: &mut [i32], factor: i32, values: &[i32]) {
+fn accumulate<const W: usize>(sums: &mut [i32; W], factor: i32, values: &[i32; W]) {
     for (sum, &value) in sums.iter_mut().zip(values) {
         *sum = sum.wrapping_add(factor.wrapping_mul(value));
     }
@@ -272,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cosine_matrices_are_orthonormal() {
+    fn cosine_matrices_are_orthonormal_and_mirrored() {
         for log_side in 2..=6 {
             let side = 1usize << log_side;
             let matrix = &cosine_matrix(log_side).entries;
@@ -287,6 +305,9 @@ mod tests {
                         "{side}: {a},{b} gives {dot}"
                     );
                 }
+                let row = &matrix[a * side..(a + 1) * side];
+                let sign = if a % 2 == 0 { 1 } else { -1 };
+                assert!((0..side).all(|i| row[i] == sign * row[side - 1 - i]));
             }
         }
     }

@@ -4,8 +4,9 @@ use super::cosine::{transform_columns, transform_rows};
 use crate::simd::vectorised;
 use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
+use std::cell::OnceCell;
 use tessera_dict::basis::Rotation;
-use tessera_dict::{BasisSet, Dictionary};
+use tessera_dict::{Basis, BasisSet, Dictionary};
 use tessera_patch::Shape;
 
 /// Float copies of everything the analysis multiplies with.
@@ -13,8 +14,8 @@ use tessera_patch::Shape;
 pub(crate) struct Analysis {
     /// Scans of every shape, as it is and transposed.
     scans: Vec<[Vec<ScanStep>; 2]>,
-    /// Rotations by plane kind, group and choice.
-    rotations: [Vec<Vec<Matrix>>; 2],
+    /// Rotations by plane kind, group and choice, made when first asked for: a small tile needs few of them.
+    rotations: [Vec<Vec<OnceCell<Matrix>>>; 2],
 }
 
 /// Where a frequency lies in the result of the fast transform, and what makes it orthonormal.
@@ -25,7 +26,7 @@ pub(super) struct ScanStep {
 }
 
 /// A rotation by atoms and by frequencies; empty for the cosine basis.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Matrix {
     /// Row-major: an atom after the other.
     atoms: Vec<f32>,
@@ -62,8 +63,16 @@ impl Analysis {
     pub(crate) fn new(dictionary: &Dictionary) -> Self {
         Self {
             scans: Shape::all().map(scan_pair).collect(),
-            rotations: [rotations(&dictionary.luma), rotations(&dictionary.chroma)],
+            rotations: [&dictionary.luma, &dictionary.chroma].map(|bases| {
+                let unmade = |group: &Vec<Basis>| vec![OnceCell::new(); group.len()];
+                bases.groups().iter().map(unmade).collect()
+            }),
         }
+    }
+
+    fn rotation(&self, bases: &BasisSet, group: usize, choice: usize) -> &Matrix {
+        let rotation = &self.rotations[bases.kind() as usize][group][choice];
+        rotation.get_or_init(|| Matrix::new(&bases.groups()[group][choice]))
     }
 
     /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.
@@ -122,8 +131,7 @@ impl Analysis {
     ) {
         let basis = &bases.group(shape, class)[choice];
         let m = basis.order.len();
-        let rotation =
-            &self.rotations[bases.kind() as usize][bases.group_index(shape, class)][choice];
+        let rotation = self.rotation(bases, bases.group_index(shape, class), choice);
         if rotation.atoms.is_empty() {
             for (value, &position) in out.iter_mut().zip(&basis.order) {
                 *value = spectrum[position as usize];
@@ -149,7 +157,7 @@ impl Analysis {
         peaks: &Peaks,
         out: &mut [f32],
     ) -> f32 {
-        let rotation = &self.rotations[bases.kind() as usize][group][choice];
+        let rotation = self.rotation(bases, group, choice);
         let order = &bases.groups()[group][choice].order;
         let m = order.len();
         out[m..].copy_from_slice(&spectrum[m..]);
@@ -168,20 +176,15 @@ impl Analysis {
     }
 }
 
-fn rotations(bases: &BasisSet) -> Vec<Vec<Matrix>> {
-    let matrix = |basis: &tessera_dict::Basis| {
+impl Matrix {
+    fn new(basis: &Basis) -> Self {
         let m = basis.order.len();
         let atoms = basis.rotation.as_ref().map_or(vec![], Rotation::to_rows);
         let frequencies = (0..atoms.len())
             .map(|at| atoms[at % m * m + at / m])
             .collect();
-        Matrix { atoms, frequencies }
-    };
-    bases
-        .groups()
-        .iter()
-        .map(|group| group.iter().map(matrix).collect())
-        .collect()
+        Self { atoms, frequencies }
+    }
 }
 
 /// The scan of a shape, and for the transposed patch the scan of the transposed shape.

@@ -423,18 +423,12 @@ impl<'d> Encoder<'d> {
         cost: f32,
     ) -> Trial {
         let Site { x, y, shape, .. } = *place;
-        let mut info = CellInfo::of(shape, leaf.mode, leaf.reference);
-        for (component, patch) in leaf.patches.iter().enumerate() {
-            if patch.coded() {
-                info.carry(component, &patch.levels, shape);
-            }
-        }
         Trial {
             x,
             y,
             shape,
+            info: leaf.traces(shape),
             leaf,
-            info,
             samples: predictions,
             drawn: false,
             cost,

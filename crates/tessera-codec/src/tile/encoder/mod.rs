@@ -3,6 +3,7 @@
 mod analysis;
 mod chroma;
 mod cosine;
+mod direct;
 mod leaf;
 mod matching;
 mod orientation;
@@ -11,6 +12,7 @@ mod quantise;
 mod reference;
 pub mod reference_costs;
 mod rough;
+mod rounding;
 mod search;
 pub mod training;
 
@@ -27,6 +29,7 @@ use analysis::Analysis;
 use matching::Matches;
 use prices::RoughPrices;
 use rough::RoughMap;
+use rounding::Rounding;
 use search::Tree;
 use tessera_dict::Dictionary;
 use tessera_patch::Plane;
@@ -51,6 +54,9 @@ pub struct Effort {
     pub halves_margin: f32,
     /// Price of a bit in squared steps.
     pub lambda: f32,
+    /// Whether the first look decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
+    /// for tiles that use references.
+    pub direct: bool,
 }
 
 impl Effort {
@@ -77,6 +83,7 @@ impl Effort {
             patience,
             halves_margin,
             lambda: 0.096,
+            direct: level <= 1,
         }
     }
 }
@@ -121,6 +128,7 @@ struct Encoder<'a> {
     stride: usize,
     analysis: Analysis,
     rough_prices: RoughPrices,
+    rounding: Rounding,
     floats: Pool<f32>,
     effort: Effort,
     lambda: f32,
@@ -150,6 +158,7 @@ impl<'a> Encoder<'a> {
             stride,
             rough_prices: RoughPrices::new(dictionary, &models, &analysis, effort.lambda),
             analysis,
+            rounding: Rounding::new(),
             floats: Pool::default(),
             lambda: effort.lambda,
             effort,
@@ -168,7 +177,14 @@ impl<'a> Encoder<'a> {
         }
         let in_use = self.references_help();
         (self.state).code_references_in_use(&mut self.writer, in_use);
+        let direct = self.effort.direct && !in_use && observer.is_none();
         for block in superblocks(config) {
+            if direct {
+                for &kind in config.layout.kinds() {
+                    self.write_directly(kind, block);
+                }
+                continue;
+            }
             self.look_at(block);
             for &kind in config.layout.kinds() {
                 let found = self.search(kind, block, f32::INFINITY);
@@ -190,7 +206,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Filters the superblocks that come closer to the original by it.
+    /// Filters the superblocks that come closer to the original by it, or all of them if decisions are direct.
     fn filter(&mut self, config: &TileConfig, kind: PlaneKind) {
         let mut flags = FilterFlags::new(self.state.canvas(kind));
         flags.on.fill(true);
@@ -210,7 +226,10 @@ impl<'a> Encoder<'a> {
                 })
                 .sum()
         };
-        flags.on = superblocks(config).map(|block| gain(block) > 0.0).collect();
+        // It nearly always helps; asking costs as much as half of the filtering.
+        if !self.effort.direct {
+            flags.on = superblocks(config).map(|block| gain(block) > 0.0).collect();
+        }
         flags.code(&mut self.writer, kind);
         let canvas = self.state.canvas_mut(kind);
         for (block, _) in superblocks(config).zip(&flags.on).filter(|(_, on)| **on) {

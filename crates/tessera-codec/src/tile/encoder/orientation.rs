@@ -36,17 +36,17 @@ pub(super) struct Orientations {
 }
 
 impl Orientations {
-    /// Of the superblock at `(x0, y0)` of a plane whose sides are multiples of 4.
-    pub(super) fn of(plane: &[u16], stride: usize, x0: usize, y0: usize) -> Self {
+    /// Of the superblock at `(x0, y0)` of a plane whose sides are multiples of 4, from every `step`th sample both ways.
+    pub(super) fn of(plane: &[u16], stride: usize, x0: usize, y0: usize, step: usize) -> Self {
         let mut levels: [Vec<Histogram>; 5] =
             std::array::from_fn(|level| vec![[0.0; DIRECTIONS]; 1 << (2 * level)]);
         let rows = plane.len() / stride;
         let row = |y: usize| &plane[y.min(rows - 1) * stride..][..stride];
-        for y in y0..(y0 + SUPERBLOCK).min(rows) {
+        for y in (y0..(y0 + SUPERBLOCK).min(rows)).step_by(step) {
             let three = [row(y.saturating_sub(1)), row(y), row(y + 1)];
             let first = (y - y0) / MIN_SIDE * CELLS_ACROSS;
             let cells = &mut levels[4][first..first + CELLS_ACROSS];
-            for x in x0..(x0 + SUPERBLOCK).min(stride) {
+            for x in (x0..(x0 + SUPERBLOCK).min(stride)).step_by(step) {
                 if let Some((direction, strength)) = edge(three, x) {
                     cells[(x - x0) / MIN_SIDE][direction - 2] += strength;
                 }
@@ -141,7 +141,7 @@ mod tests {
             (1.0, 0.5, VERTICAL + 5),
             (0.5, 1.0, HORIZONTAL - 5),
         ] {
-            let orientations = Orientations::of(&wave(dx, dy), 64, 0, 0);
+            let orientations = Orientations::of(&wave(dx, dy), 64, 0, 0, 1);
             let found = orientations.strongest(whole)[0];
             // Both ends of the scale are the same diagonal.
             let ends = [found, direction].iter().all(|mode| [2, 34].contains(mode));

@@ -80,6 +80,11 @@ impl RoughPrices {
         })
     }
 
+    /// What a coefficient of magnitude one costs at every place of a basis.
+    pub(crate) fn places(&self, kind: PlaneKind, group: usize, choice: usize) -> &[f32] {
+        &self.significance[kind as usize][group][choice]
+    }
+
     /// Rough cost of coefficients (coding order, in steps) in a basis.
     pub(crate) fn estimate(
         &self,

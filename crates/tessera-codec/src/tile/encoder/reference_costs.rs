@@ -48,7 +48,7 @@ pub fn reference_costs(
     let across = encoder.stride.div_ceil(SUPERBLOCK);
     let down = (encoder.source.len() / encoder.stride).div_ceil(SUPERBLOCK);
     let orientations: Vec<Orientations> = (0..across * down)
-        .map(|at| encoder.orientations(at % across * SUPERBLOCK, at / across * SUPERBLOCK))
+        .map(|at| encoder.orientations(at % across * SUPERBLOCK, at / across * SUPERBLOCK, 1))
         .collect();
     let shape = Shape::new(SIDE, SIDE).expect("the block is a shape");
     let to_bits = 1.0 / encoder.lambda;

@@ -121,7 +121,7 @@ impl Encoder<'_> {
     pub(crate) fn look_at(&mut self, superblock: Block) {
         let mut map = RoughMap::empty();
         map.origin = (superblock.x, superblock.y);
-        let orientations = self.orientations(superblock.x, superblock.y);
+        let orientations = self.orientations(superblock.x, superblock.y, 1);
         let fitting = |size: usize| {
             let luma = &self.state.luma;
             let across = SUPERBLOCK / size;
@@ -156,9 +156,9 @@ impl Encoder<'_> {
         self.rough = map;
     }
 
-    /// The directions of edges in the superblock at (x, y).
-    pub(super) fn orientations(&self, x: usize, y: usize) -> Orientations {
-        Orientations::of(&self.source, self.stride, x, y)
+    /// The directions of edges in the superblock at (x, y), from every `step`th sample.
+    pub(super) fn orientations(&self, x: usize, y: usize, step: usize) -> Orientations {
+        Orientations::of(&self.source, self.stride, x, y, step)
     }
 
     /// Looks at one block as a whole.
@@ -208,7 +208,7 @@ impl Encoder<'_> {
         block.halves(split).into_iter().map(half).sum()
     }
 
-    fn rough_cost(&self, site: &Site, predictor: &Predictor<'_>, mode: usize) -> f32 {
+    pub(super) fn rough_cost(&self, site: &Site, predictor: &Predictor<'_>, mode: usize) -> f32 {
         let mut prediction = self.state.samples.take(site.shape.area());
         predictor.predict(mode, &mut prediction);
         let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
@@ -226,7 +226,7 @@ impl Encoder<'_> {
     }
 
     /// Border of original samples.
-    fn original_border(&self, site: &Site) -> Border {
+    pub(super) fn original_border(&self, site: &Site) -> Border {
         let plane = &self.source;
         let Site { x, y, shape, .. } = *site;
         let at = |x: usize, y: usize| y * self.stride + x;

@@ -186,7 +186,7 @@ impl Encoder<'_> {
     }
 
     /// Whether luma patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
-    fn luma_is_divided(&self, block: Block) -> bool {
+    pub(super) fn luma_is_divided(&self, block: Block) -> bool {
         block.quarters().into_iter().any(|quarter| {
             let cell = self.state.luma.cell(quarter.x as isize, quarter.y as isize);
             cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)

@@ -1,0 +1,257 @@
+//! The fastest way to write a tile: every decision is made once, from a first look at the original.
+//!
+//! Sizes and luma modes are compared by rough costs of what their predictions from original samples leave, chroma by
+//! what is left of it beneath the luma already drawn. Nothing is coded on trial, levels are rounded where the priors
+//! say they pay, and all patches use the cosine basis.
+
+use super::Encoder;
+use super::leaf::ModeTrial;
+use super::orientation::Orientations;
+use super::rough::luma_site;
+use crate::tile::mix::PlaneKind;
+use crate::tile::predict::{PLANAR, Predictor};
+use crate::tile::state::{Coefficients, Fold, Leaf, Site};
+use crate::tile::syntax::{Block, CHROMA_MODES, FROM_LUMA, Split, code_split};
+use tessera_patch::Shape;
+use tessera_patch::shape::MIN_SIDE;
+
+/// Directions of edges are taken from every other sample.
+const EDGE_STEP: usize = 2;
+/// Bits of side information a luma block is assumed to take: more than it does, for rough costs flatter small blocks.
+const BLOCK_BITS: f32 = 13.0;
+/// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
+const DIVISIBLE_BITS: f32 = 100.0;
+/// Where the first mode leaves no more bits than this, no other one is tried.
+const EASY_BITS: f32 = 12.0;
+/// Chroma blocks that cost fewer bits than this are not divided.
+const CHROMA_DIVISIBLE_BITS: f32 = 30.0;
+/// Chroma blocks larger than this are divided wherever luma is.
+const LARGE_CHROMA: usize = 16;
+
+/// How a luma block is divided and predicted.
+enum Plan {
+    /// Outside the canvas: nothing is coded.
+    Outside,
+    Whole(usize),
+    Quarters(Box<[Plan; 4]>),
+}
+
+impl Encoder<'_> {
+    /// Decides on a superblock and writes it.
+    pub(super) fn write_directly(&mut self, kind: PlaneKind, superblock: Block) {
+        match kind {
+            PlaneKind::Luma => {
+                let orientations = self.orientations(superblock.x, superblock.y, EDGE_STEP);
+                let (_, plan) = self.plan(superblock, &orientations);
+                self.write_plan(superblock, &plan);
+            }
+            PlaneKind::Chroma => self.write_chroma(superblock),
+        }
+    }
+
+    /// The rough cost of a luma block and the division it is for. A block is looked at as a whole only if all its
+    /// quarters are better undivided.
+    fn plan(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
+        let luma = &self.state.luma;
+        if block.x >= luma.width || block.y >= luma.height {
+            return (0.0, Plan::Outside);
+        }
+        if block.size == MIN_SIDE {
+            return self.plan_whole(block, orientations);
+        }
+        let fits = block.fits(luma);
+        if fits && block.size == 2 * MIN_SIDE {
+            let whole = self.plan_whole(block, orientations);
+            if whole.0 < self.lambda * DIVISIBLE_BITS {
+                return whole;
+            }
+            let quarters = self.plan_quarters(block, orientations);
+            return if quarters.0 < whole.0 {
+                quarters
+            } else {
+                whole
+            };
+        }
+        let (cost, quarters) = self.plan_quarters(block, orientations);
+        let undivided = |plan: &Plan| matches!(plan, Plan::Whole(_));
+        let Plan::Quarters(plans) = &quarters else {
+            unreachable!("a block was divided");
+        };
+        if fits && plans.iter().all(undivided) {
+            let whole = self.plan_whole(block, orientations);
+            if whole.0 <= cost {
+                return whole;
+            }
+        }
+        (cost, quarters)
+    }
+
+    fn plan_quarters(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
+        let mut cost = 0.0;
+        let plans = block.quarters().map(|quarter| {
+            let (quarter_cost, plan) = self.plan(quarter, orientations);
+            cost += quarter_cost;
+            plan
+        });
+        (cost, Plan::Quarters(Box::new(plans)))
+    }
+
+    /// The cheaper of the planar mode and the direction most of the block's edges have.
+    fn plan_whole(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
+        let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
+        let site = luma_site(block.x, block.y, shape);
+        let predictor = Predictor::new(self.original_border(&site), shape);
+        let mut best = (self.rough_cost(&site, &predictor, PLANAR), PLANAR);
+        if best.0 > self.lambda * EASY_BITS {
+            let direction = orientations.strongest(block)[0];
+            let cost = self.rough_cost(&site, &predictor, direction);
+            if cost < best.0 {
+                best = (cost, direction);
+            }
+        }
+        (best.0 + self.lambda * BLOCK_BITS, Plan::Whole(best.1))
+    }
+
+    fn write_plan(&mut self, block: Block, plan: &Plan) {
+        match plan {
+            Plan::Outside => {}
+            Plan::Whole(mode) => {
+                self.write_split(PlaneKind::Luma, block, Split::None);
+                self.write_luma(block, *mode);
+            }
+            Plan::Quarters(plans) => {
+                self.write_split(PlaneKind::Luma, block, Split::Quad);
+                for (quarter, plan) in block.quarters().into_iter().zip(plans.iter()) {
+                    self.write_plan(quarter, plan);
+                }
+            }
+        }
+    }
+
+    fn write_split(&mut self, kind: PlaneKind, block: Block, split: Split) {
+        let (canvas, guide) = (self.state.canvas(kind), self.state.guide(kind));
+        code_split(&mut self.writer, kind, canvas, guide, block, split);
+    }
+
+    fn write_luma(&mut self, block: Block, mode: usize) {
+        let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
+        let site = luma_site(block.x, block.y, shape);
+        let border = self.state.luma.border(0, site.x, site.y, shape);
+        let mut prediction = self.state.samples.take(shape.area());
+        Predictor::new(border, shape).predict(mode, &mut prediction);
+        let frequencies = self.frequencies(&site, &prediction);
+        let patch = self.round(&site, mode, frequencies);
+        let leaf = Leaf {
+            mode,
+            reference: None,
+            patches: [patch, Coefficients::default()],
+        };
+        self.write_rounded(&site, leaf, vec![prediction]);
+    }
+
+    fn write_chroma(&mut self, block: Block) {
+        let kind = PlaneKind::Chroma;
+        let canvas = self.state.canvas(kind);
+        if block.x >= canvas.width || block.y >= canvas.height {
+            return;
+        }
+        let divisible = block.size > 2 * MIN_SIDE && self.luma_is_divided(block);
+        if !block.fits(canvas) || divisible && block.size > LARGE_CHROMA {
+            return self.write_chroma_quarters(block);
+        }
+        let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
+        let sites = [0, 1].map(|component| Site {
+            kind,
+            component,
+            x: block.x,
+            y: block.y,
+            shape,
+        });
+        let (cost, trials) = self.look_at_chroma(&sites);
+        if divisible && cost > self.lambda * CHROMA_DIVISIBLE_BITS {
+            self.recycle(trials);
+            return self.write_chroma_quarters(block);
+        }
+        self.write_split(kind, block, Split::None);
+        let mode = trials[0].mode;
+        let [first, second] = trials;
+        let leaf = Leaf {
+            mode,
+            reference: None,
+            patches: [
+                self.round(&sites[0], mode, first.spectrum),
+                self.round(&sites[1], mode, second.spectrum),
+            ],
+        };
+        self.write_rounded(&sites[0], leaf, vec![first.prediction, second.prediction]);
+    }
+
+    fn write_chroma_quarters(&mut self, block: Block) {
+        self.write_split(PlaneKind::Chroma, block, Split::Quad);
+        for quarter in block.quarters() {
+            self.write_chroma(quarter);
+        }
+    }
+
+    /// Chroma predicted from luma, or like luma where that is cheaper, and what it roughly costs.
+    fn look_at_chroma(&self, sites: &[Site; 2]) -> (f32, [ModeTrial; 2]) {
+        let Site { x, y, shape, .. } = sites[0];
+        let canvas = self.state.canvas(PlaneKind::Chroma);
+        let luma_mode = self.state.luma_mode(x, y, shape);
+        let predictors =
+            [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
+        let trials = |mode: usize| {
+            let trials = [0, 1].map(|i| {
+                let mut prediction = self.state.samples.take(shape.area());
+                self.state
+                    .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
+                self.mode_trial(&sites[i], mode, mode as f32, prediction)
+            });
+            (trials[0].estimate + trials[1].estimate, trials)
+        };
+        let mut best = trials(FROM_LUMA);
+        for mode in FROM_LUMA + 1..self.effort.chroma_candidates.min(CHROMA_MODES) {
+            if best.0 <= self.lambda * EASY_BITS {
+                break;
+            }
+            let other = trials(mode);
+            let loser = if other.0 < best.0 {
+                std::mem::replace(&mut best, other)
+            } else {
+                other
+            };
+            self.recycle(loser.1);
+        }
+        best
+    }
+
+    /// Levels of what a prediction leaves.
+    fn round(&self, site: &Site, mode: usize, frequencies: Vec<f32>) -> Coefficients {
+        let levels = self.rounding.levels(
+            self.state.bases(site.kind),
+            (site.shape, Fold::new(site.kind, mode, site.shape)),
+            (&self.analysis, &self.rough_prices),
+            self.lambda,
+            &frequencies,
+        );
+        self.floats.give(frequencies);
+        Coefficients { choice: 0, levels }
+    }
+
+    /// Draws and writes a leaf.
+    fn write_rounded(&mut self, site: &Site, mut leaf: Leaf, mut samples: Vec<Vec<i32>>) {
+        let fold = Fold::new(site.kind, leaf.mode, site.shape);
+        for (component, samples) in samples.iter_mut().enumerate() {
+            let patch = &leaf.patches[component];
+            if patch.coded() {
+                let site = Site { component, ..*site };
+                self.state.add_residual(&site, fold, patch, samples);
+            }
+        }
+        let info = leaf.traces(site.shape);
+        (self.state).code_known_leaf(&mut self.writer, site, &mut leaf, &samples, info);
+        samples
+            .into_iter()
+            .for_each(|patch| self.state.samples.give(patch));
+    }
+}
