@@ -69,8 +69,8 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     out
 }
 
-/// Reads and validates a dictionary.
-pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
+/// Reads and validates a dictionary that goes by the name `identity`.
+pub(crate) fn read(data: &[u8], identity: DictId) -> Result<Dictionary, Error> {
     let version = data
         .strip_prefix(&MAGIC)
         .and_then(|rest| rest.first())
@@ -93,7 +93,7 @@ pub fn read(data: &[u8]) -> Result<Dictionary, Error> {
     let chroma_prior = read_prior(CHROMA_PRIOR, chroma.totals())?;
     let provenance = String::from_utf8(sections.find(PROVENANCE)?);
     Ok(Dictionary {
-        identity: DictId::of(data),
+        identity,
         luma,
         chroma,
         luma_prior,

@@ -40,11 +40,8 @@ impl Dictionary {
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Dictionary> = OnceLock::new();
         BUILTIN.get_or_init(|| {
-            let content = format::read(DEFAULT_FILE).expect("the built-in dictionary is valid");
-            Self {
-                identity: DictId::Builtin(DEFAULT),
-                ..content
-            }
+            format::read(DEFAULT_FILE, DictId::Builtin(DEFAULT))
+                .expect("the built-in dictionary is valid")
         })
     }
 

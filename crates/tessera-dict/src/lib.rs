@@ -81,7 +81,7 @@ impl Dictionary {
     /// # Errors
     /// If the bytes are no dictionary of this version, or contradict themselves.
     pub fn from_bytes(data: &[u8]) -> Result<Self, Error> {
-        format::read(data)
+        format::read(data, DictId::of(data))
     }
 
     /// The dictionary as a file.
