@@ -192,20 +192,24 @@ fn pack_zeros(body: &[u8]) -> Vec<u8> {
 }
 
 fn unpack_zeros(packed: &[u8]) -> Result<Vec<u8>, Error> {
-    let (length, packed) = packed.split_first_chunk::<4>().ok_or(Error::Truncated)?;
+    let (length, mut packed) = packed.split_first_chunk::<4>().ok_or(Error::Truncated)?;
     let length = u32::from_le_bytes(*length) as usize;
     if length > MAX_SECTION {
         return Err(Error::Corrupt("a section is too large"));
     }
     let mut body = Vec::with_capacity(length);
-    let mut bytes = packed.iter();
-    while let Some(&byte) = bytes.next() {
-        if byte == 0 {
-            let more = *bytes.next().ok_or(Error::Truncated)?;
-            body.resize(body.len() + usize::from(more) + 1, 0);
-        } else {
-            body.push(byte);
-        }
+    while !packed.is_empty() {
+        let literal = packed.iter().position(|&byte| byte == 0);
+        let (copied, rest) = packed.split_at(literal.unwrap_or(packed.len()));
+        body.extend_from_slice(copied);
+        packed = match rest {
+            [] => rest,
+            [_zero, more, rest @ ..] => {
+                body.resize(body.len() + usize::from(*more) + 1, 0);
+                rest
+            }
+            [_] => return Err(Error::Truncated),
+        };
         if body.len() > length {
             return Err(Error::Corrupt("a section is longer than it says"));
         }

@@ -65,35 +65,32 @@ impl Encoder<'_> {
             if whole.0 < self.lambda * DIVISIBLE_BITS {
                 return whole;
             }
-            let quarters = self.plan_quarters(block, orientations);
-            return if quarters.0 < whole.0 {
-                quarters
+            let (cost, quarters) = self.plan_quarters(block, orientations);
+            return if cost < whole.0 {
+                (cost, Plan::Quarters(quarters))
             } else {
                 whole
             };
         }
         let (cost, quarters) = self.plan_quarters(block, orientations);
         let undivided = |plan: &Plan| matches!(plan, Plan::Whole(_));
-        let Plan::Quarters(plans) = &quarters else {
-            unreachable!("a block was divided");
-        };
-        if fits && plans.iter().all(undivided) {
+        if fits && quarters.iter().all(undivided) {
             let whole = self.plan_whole(block, orientations);
             if whole.0 <= cost {
                 return whole;
             }
         }
-        (cost, quarters)
+        (cost, Plan::Quarters(quarters))
     }
 
-    fn plan_quarters(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
+    fn plan_quarters(&self, block: Block, orientations: &Orientations) -> (f32, Box<[Plan; 4]>) {
         let mut cost = 0.0;
         let plans = block.quarters().map(|quarter| {
             let (quarter_cost, plan) = self.plan(quarter, orientations);
             cost += quarter_cost;
             plan
         });
-        (cost, Plan::Quarters(Box::new(plans)))
+        (cost, Box::new(plans))
     }
 
     /// The cheaper of the planar mode and the direction most of the block's edges have.
