@@ -11,13 +11,13 @@ use byteorder::{LittleEndian, ReadBytesExt};
 /// Numbers a sample and its surroundings are described by; the last one is constant.
 pub const INPUTS: usize = 48;
 /// Units of the first layer.
-pub const FIRST: usize = 48;
+pub const FIRST: usize = 64;
 /// Units of the second layer.
-pub const SECOND: usize = 24;
+pub const SECOND: usize = 32;
 /// Fractional bits of a weight.
 pub const WEIGHT_BITS: u32 = 10;
 /// Largest magnitude of a weight: keeps all sums inside 32 bits.
-pub const MAX_WEIGHT: i16 = 8191;
+pub const MAX_WEIGHT: i16 = 8000;
 
 /// Weights of the units of three layers, one unit after the other; the last weight of a unit is that of a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use tessera_dict::net::{FIRST, INPUTS, MAX_WEIGHT, Nets, SECOND};
 use tessera_patch::Plane;
 
 /// Most samples the network of a plane kind is learned from.
-const MOST_SAMPLES: usize = 1_500_000;
+const MOST_SAMPLES: usize = 2_000_000;
 /// Fewest; with less the network would learn them by heart.
 const FEWEST_SAMPLES: usize = 100_000;
 /// Samples of one step of the descent.

@@ -13,9 +13,9 @@ use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
 
 /// Most patches a network is learned from.
-const MOST_PATCHES: usize = 150_000;
+const MOST_PATCHES: usize = 250_000;
 /// Most samples of these patches: large ones tell more each, and take longer to look at.
-const MOST_SAMPLES: usize = 40_000_000;
+const MOST_SAMPLES: usize = 60_000_000;
 /// Fewest; with less the network would learn them by heart.
 const FEWEST_PATCHES: usize = 5_000;
 /// Patches of one step of the descent.

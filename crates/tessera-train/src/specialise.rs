@@ -83,9 +83,9 @@ const HARVEST_PASSES: usize = 3;
 /// Passes that priors and filter are fitted to when the bases have changed.
 const SETTLING_PASSES: usize = 2;
 /// Passes that the networks for patches are learned from.
-const FORECAST_PASSES: usize = 3;
+const FORECAST_PASSES: usize = 5;
 /// Passes that the network behind the filter is learned from.
-const NET_PASSES: usize = 2;
+const NET_PASSES: usize = 3;
 /// Decisions kept in memory: about half a gigabyte.
 const MOST_DECISIONS: usize = 12_000_000;
 /// Observations the reconstruction points of the start count for.

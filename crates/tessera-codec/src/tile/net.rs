@@ -257,7 +257,7 @@ fn weighted(weights: &[i16], inputs: &[[i32; LANES]]) -> [i32; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_dict::net::WEIGHTS;
+    use tessera_dict::net::{MAX_WEIGHT, WEIGHTS};
 
     const WIDTH: usize = 40;
     const QUANTISER: u8 = 64;
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn extreme_weights_do_not_overflow() {
-        for weight in [-8191, 8191] {
+        for weight in [-MAX_WEIGHT, MAX_WEIGHT] {
             let [first, second, last] = WEIGHTS.map(|count| vec![weight; count]);
             let net = Net {
                 extent: [1, 1],

@@ -152,17 +152,18 @@ impl<'a> Predictor<'a> {
 
     /// Fills `out` (row-major, the patch's area) with the prediction of `mode`.
     pub(crate) fn predict(&self, mode: usize, out: &mut [i32]) {
-        let networks = self.networks.filter(|_| mode == MEAN);
-        let known = networks.and_then(|networks| Some((networks, networks.net(self.shape)?)));
-        let Some((networks, net)) = known else {
-            return self.predict_plainly(mode, out);
-        };
-        self.predict_plainly(PLANAR, out);
-        networks.correct(net, self.shape, &self.raw, out);
+        if mode == MEAN
+            && let Some(networks) = &self.networks
+            && let Some(net) = networks.net(self.shape)
+        {
+            self.predict_plainly(PLANAR, out);
+            return networks.correct(net, self.shape, &self.raw, out);
+        }
+        self.predict_plainly(mode, out);
     }
 
     /// The prediction of `mode` without networks.
-    pub(crate) fn predict_plainly(&self, mode: usize, out: &mut [i32]) {
+    fn predict_plainly(&self, mode: usize, out: &mut [i32]) {
         match self.shape.width() {
             4 => vectorised(Predict::<4>::new(self, mode, out)),
             8 => vectorised(Predict::<8>::new(self, mode, out)),
