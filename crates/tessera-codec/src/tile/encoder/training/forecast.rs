@@ -61,7 +61,8 @@ impl Encoder<'_> {
             }
             let columns = (canvas.width - w) / MIN_SIDE + 1;
             let places = columns * ((canvas.height - h) / MIN_SIDE + 1);
-            for turn in 0..missing {
+            // Small tiles have no more to tell than they have places.
+            for turn in 0..missing.min(places) {
                 let place = spread(turn, places);
                 let (x, y) = (place % columns * MIN_SIDE, place / columns * MIN_SIDE);
                 let site = luma_site(x, y, shape);
