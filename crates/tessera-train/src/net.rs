@@ -41,7 +41,7 @@ pub(crate) struct NetSamples {
 }
 
 impl NetSamples {
-    /// Takes `count` samples of a decoded plane that begins at `origin` in its picture.
+    /// Takes `count` samples of a decoded plane that begins at `origin` in its picture, but no more than it has.
     pub(crate) fn take(
         &mut self,
         [original, decoded]: [&Plane; 2],
@@ -50,6 +50,7 @@ impl NetSamples {
         count: usize,
         random: &mut Pcg64Mcg,
     ) {
+        let count = count.min(decoded.data.len());
         let surroundings = Surroundings::new(&decoded.data, decoded.width, quantiser);
         let half_step = 2f32.powf(f32::from(quantiser) / 8.0) / 2.0;
         let start = self.targets.len();
