@@ -146,6 +146,10 @@ fn unusable_collections_are_explained() {
         "version 9",
     );
     two.fail("dict verify @newer.tsd", DICTIONARY, "version 9");
+    let mut older = fs::read(default_file()).unwrap();
+    older[3] = 1;
+    fs::write(two.path("older.tsd"), older).unwrap();
+    two.fail("dict verify @older.tsd", DICTIONARY, "learn it again");
 }
 
 #[test]

@@ -129,8 +129,8 @@ pub enum DictionaryError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The dictionary file is from a newer program.
-    #[error("the dictionary has format version {0}, newer than this program; update tessera")]
+    /// The dictionary file is of another version of the format.
+    #[error("{}", tessera_dict::Error::UnsupportedVersion(*.0))]
     UnsupportedVersion(u8),
 }
 

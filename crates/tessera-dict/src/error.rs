@@ -7,7 +7,7 @@ pub enum Error {
     #[error("this is no Tessera dictionary (it does not start with TSD); name a .tsd file")]
     NotADictionary,
     /// Written by another version of the format.
-    #[error("dictionary format version {0} is not supported (this program reads version {VERSION})", VERSION = crate::format::VERSION)]
+    #[error("the dictionary has format version {0}, this program reads version {VERSION}: learn it again if it is older, update tessera if it is newer", VERSION = crate::format::VERSION)]
     UnsupportedVersion(u8),
     /// The file ends too early.
     #[error("the dictionary is truncated; get a fresh copy of it")]

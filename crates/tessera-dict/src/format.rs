@@ -14,8 +14,9 @@ use crate::{DictId, Dictionary};
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
 
 const MAGIC: [u8; 3] = *b"TSD";
-/// Version this crate reads and writes.
-pub const VERSION: u8 = 1;
+/// Version this crate reads and writes. Readers skip sections they do not know, so whatever a decoder must know raises
+/// it: networks for patches and the size of the network behind the filter made it 2.
+pub const VERSION: u8 = 2;
 
 type Tag = [u8; 4];
 const LUMA_BASES: Tag = *b"BASL";
