@@ -6,7 +6,7 @@ mod networks;
 
 use networks::{nets, patch_nets};
 use std::sync::Arc;
-use tessera_codec::{Decoder, Encoder, Fingerprint, Picture, Target, simd};
+use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Target, simd};
 use tessera_dict::Dictionary;
 
 fn dictionary() -> Arc<Dictionary> {
@@ -37,8 +37,12 @@ fn networks_survive_the_file() {
 #[test]
 fn the_decoder_sees_what_the_encoder_promised() {
     let encoder = Encoder::new().dictionary(dictionary()).threads(1);
-    for quantiser in [40, 64, 90] {
-        let encoder = encoder.clone().target(Target::Quantiser(quantiser));
+    for (effort, quantiser) in [(1, 64), (5, 40), (5, 64), (5, 90)] {
+        let target = Target::Quantiser(quantiser);
+        let encoder = encoder
+            .clone()
+            .effort(Effort::new(effort).unwrap())
+            .target(target);
         let encoded = encoder.encode(&picture()).unwrap();
         for scalar in [false, true] {
             simd::force_scalar(scalar);

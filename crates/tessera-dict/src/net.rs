@@ -44,12 +44,8 @@ pub(crate) fn write(nets: &Nets) -> Vec<u8> {
     for net in nets {
         out.push(u8::from(net.is_some()));
         if let Some(net) = net {
-            net.extent
-                .iter()
-                .for_each(|side| out.extend(side.to_le_bytes()));
-            for layer in [&net.first, &net.second, &net.last] {
-                write_weights(layer, &mut out);
-            }
+            write_extent(net.extent, &mut out);
+            write_layers([&net.first, &net.second, &net.last], &mut out);
         }
     }
     out
@@ -72,35 +68,50 @@ pub(crate) fn read(mut body: &[u8]) -> Result<Nets, Error> {
 }
 
 fn read_net(body: &mut &[u8]) -> Result<Net, Error> {
+    let extent = read_extent(body)?;
+    let [first, second, last] = read_layers(body, WEIGHTS, MAX_WEIGHT)?;
+    Ok(Net {
+        extent,
+        first,
+        second,
+        last,
+    })
+}
+
+pub(crate) fn write_extent(extent: [u16; 2], out: &mut Vec<u8>) {
+    out.extend(extent.iter().flat_map(|side| side.to_le_bytes()));
+}
+
+pub(crate) fn read_extent(body: &mut &[u8]) -> Result<[u16; 2], Error> {
     let extent = [
         body.read_u16::<LittleEndian>()?,
         body.read_u16::<LittleEndian>()?,
     ];
-    if extent.contains(&0) {
-        return Err(Error::Corrupt("a network is for empty pictures"));
+    match extent.contains(&0) {
+        true => Err(Error::Corrupt("a network is for empty pictures")),
+        false => Ok(extent),
     }
-    let mut layer = |count| read_weights(body, count, MAX_WEIGHT);
-    Ok(Net {
-        extent,
-        first: layer(WEIGHTS[0])?,
-        second: layer(WEIGHTS[1])?,
-        last: layer(WEIGHTS[2])?,
-    })
 }
 
-pub(crate) fn write_weights(weights: &[i16], out: &mut Vec<u8>) {
-    out.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
+pub(crate) fn write_layers(layers: [&Vec<i16>; 3], out: &mut Vec<u8>) {
+    let weights = layers.into_iter().flatten();
+    out.extend(weights.flat_map(|weight| weight.to_le_bytes()));
 }
 
-/// Reads `count` weights, none larger than `limit`.
-pub(crate) fn read_weights(body: &mut &[u8], count: usize, limit: i16) -> Result<Vec<i16>, Error> {
-    let pairs = take(body, 2 * count)?.chunks_exact(2);
-    let weights: Vec<i16> = pairs
-        .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
-        .collect();
+/// Reads layers of these numbers of weights, none larger than `limit`.
+pub(crate) fn read_layers(
+    body: &mut &[u8],
+    counts: [usize; 3],
+    limit: i16,
+) -> Result<[Vec<i16>; 3], Error> {
+    let mut layers = [const { Vec::new() }; 3];
+    for (layer, count) in layers.iter_mut().zip(counts) {
+        let pairs = take(body, 2 * count)?.chunks_exact(2);
+        layer.extend(pairs.map(|pair| i16::from_le_bytes([pair[0], pair[1]])));
+    }
     let fits = |weight: &i16| weight.unsigned_abs() <= limit.unsigned_abs();
-    match weights.iter().all(fits) {
-        true => Ok(weights),
+    match layers.iter().flatten().all(fits) {
+        true => Ok(layers),
         false => Err(Error::Corrupt("a weight of a network is too large")),
     }
 }

@@ -3,13 +3,15 @@
 //! Like the networks behind the filter, only dictionaries of one collection carry them.
 
 use crate::error::Error;
-use crate::net::{read_weights, write_weights};
-use byteorder::{LittleEndian, ReadBytesExt};
+use crate::net::{read_extent, read_layers, write_extent, write_layers};
+use byteorder::ReadBytesExt;
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
 
 /// Most units of each of the two hidden layers.
 pub const MAX_UNITS: usize = 256;
+/// Predictions a network makes of a patch: those of the modes 0 and 1.
+pub const PREDICTIONS: usize = 2;
 /// Most means along one side of a patch, and most frequencies along it.
 pub const SIDE: usize = 8;
 /// Means of what lies beyond the patch along one arm of its border.
@@ -44,7 +46,7 @@ pub fn inputs(shape: Shape) -> usize {
     2 * (across + down) + 2 * BEYOND + CORNER + 2 + PLACES + 1
 }
 
-/// Lowest frequencies of a patch that are predicted.
+/// Lowest frequencies of a patch that every prediction consists of.
 pub fn outputs(shape: Shape) -> usize {
     let [across, down] = means(shape);
     across * down
@@ -56,7 +58,7 @@ pub fn weights(shape: Shape) -> [usize; 3] {
     [
         units * inputs(shape),
         units * (units + 1),
-        outputs(shape) * (units + 1),
+        PREDICTIONS * outputs(shape) * (units + 1),
     ]
 }
 
@@ -67,7 +69,7 @@ pub struct PatchNet {
     pub first: Vec<i16>,
     /// [`units`] with [`units`] + 1 weights each.
     pub second: Vec<i16>,
-    /// [`outputs`] with [`units`] + 1 weights each.
+    /// [`outputs`] with [`units`] + 1 weights each, for the first prediction and then for the second.
     pub last: Vec<i16>,
 }
 
@@ -83,15 +85,11 @@ pub struct PatchNets {
 /// Body of the section (`spec/dictionary.md`, "Networks of patches").
 pub(crate) fn write(all: &PatchNets) -> Vec<u8> {
     let mut out = Vec::new();
-    all.extent
-        .iter()
-        .for_each(|side| out.extend(side.to_le_bytes()));
+    write_extent(all.extent, &mut out);
     for net in &all.nets {
         out.push(u8::from(net.is_some()));
         if let Some(net) = net {
-            for layer in [&net.first, &net.second, &net.last] {
-                write_weights(layer, &mut out);
-            }
+            write_layers([&net.first, &net.second, &net.last], &mut out);
         }
     }
     out
@@ -99,24 +97,17 @@ pub(crate) fn write(all: &PatchNets) -> Vec<u8> {
 
 /// Reads the section and checks the weights.
 pub(crate) fn read(mut body: &[u8]) -> Result<PatchNets, Error> {
-    let extent = [
-        body.read_u16::<LittleEndian>()?,
-        body.read_u16::<LittleEndian>()?,
-    ];
-    if extent.contains(&0) {
-        return Err(Error::Corrupt("a network is for empty pictures"));
-    }
+    let extent = read_extent(&mut body)?;
     let mut nets = [const { None }; SHAPE_COUNT];
     for (net, shape) in nets.iter_mut().zip(Shape::all()) {
         *net = match body.read_u8()? {
             0 => None,
             1 => {
-                let [first, second, last] = weights(shape);
-                let mut layer = |count| read_weights(&mut body, count, MAX_WEIGHT);
+                let [first, second, last] = read_layers(&mut body, weights(shape), MAX_WEIGHT)?;
                 Some(PatchNet {
-                    first: layer(first)?,
-                    second: layer(second)?,
-                    last: layer(last)?,
+                    first,
+                    second,
+                    last,
                 })
             }
             _ => return Err(Error::Corrupt("unknown kind of network")),

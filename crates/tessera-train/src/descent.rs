@@ -8,6 +8,8 @@ use tessera_dict::net::WEIGHT_BITS;
 
 /// Rate of learning at the start; it falls to nearly zero.
 const RATE: f32 = 2e-3;
+/// Part of the descent that is called early.
+const EARLY: f32 = 0.1;
 
 /// What a network learns from.
 pub(crate) trait Examples {
@@ -16,11 +18,9 @@ pub(crate) trait Examples {
     /// Input `at` of an example; the last one is constant.
     fn input(&self, example: usize, at: usize) -> f32;
 
-    /// What output `at` should be.
-    fn target(&self, example: usize, at: usize) -> f32;
-
-    /// How much the squared error counts.
-    fn weight(&self, example: usize) -> f32;
+    /// Turns what the network says of an example into how far it should move away from it; `early` in the first part
+    /// of the descent.
+    fn blame(&self, example: usize, said: &mut [f32], early: bool);
 }
 
 /// How a network is learned.
@@ -50,7 +50,8 @@ pub(crate) fn learn(examples: &impl Examples, schedule: &Schedule) -> [Vec<i16>;
         for batch in order.chunks_exact(schedule.batch) {
             descent.time += 1;
             let left = 1.0 - descent.time as f32 / steps;
-            descent.step(examples, batch, RATE * (1.5 * left + 0.02).min(1.0));
+            let rate = RATE * (1.5 * left + 0.02).min(1.0);
+            descent.step(examples, batch, rate, left > 1.0 - EARLY);
         }
     }
     let limit = f32::from(schedule.max_weight);
@@ -132,7 +133,7 @@ impl<'a> Descent<'a> {
         }
     }
 
-    fn step(&mut self, examples: &impl Examples, batch: &[usize], rate: f32) {
+    fn step(&mut self, examples: &impl Examples, batch: &[usize], rate: f32, early: bool) {
         let inputs = Mat::from_fn(self.schedule.sizes[0], batch.len(), |i, j| {
             examples.input(batch[j], i)
         });
@@ -140,10 +141,10 @@ impl<'a> Descent<'a> {
         let second = self.passed_on(self.layers[1].forward(first.as_ref()));
         let mut blame = self.layers[2].forward(second.as_ref());
         for (j, &at) in batch.iter().enumerate() {
-            let weight = 2.0 * examples.weight(at) / batch.len() as f32;
-            for i in 0..blame.nrows() {
-                blame[(i, j)] = weight * (blame[(i, j)] - examples.target(at, i));
-            }
+            let said = blame.col_as_slice_mut(j);
+            examples.blame(at, said, early);
+            said.iter_mut()
+                .for_each(|blame| *blame *= 2.0 / batch.len() as f32);
         }
         for (layer, inputs) in [(2, &second), (1, &first), (0, &inputs)] {
             let gradient = product(blame.as_ref(), inputs.transpose());

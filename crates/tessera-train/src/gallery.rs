@@ -151,11 +151,37 @@ impl Gallery {
         turn: usize,
         quantiser: u8,
     ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
+        self.cut(index, crop, turn, quantiser, false)
+    }
+
+    /// The same part of the mirrored picture.
+    pub(crate) fn mirrored_part(
+        &self,
+        index: usize,
+        crop: u32,
+        turn: usize,
+        quantiser: u8,
+    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
+        self.cut(index, crop, turn, quantiser, true)
+    }
+
+    fn cut(
+        &self,
+        index: usize,
+        crop: u32,
+        turn: usize,
+        quantiser: u8,
+        mirrored: bool,
+    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
         let picture = self.load(index)?;
-        let rect = part_of(&picture, crop, turn);
-        let planes = picture
+        let mut rect = part_of(&picture, crop, turn);
+        let mut planes = picture
             .planes(rect)
             .map_err(|error| self.unusable(index, &error))?;
+        if mirrored {
+            planes.iter_mut().for_each(mirror);
+            rect.x = picture.width() - rect.x - rect.width;
+        }
         let config = TileConfig {
             width: rect.width,
             height: rect.height,
@@ -181,6 +207,12 @@ impl Gallery {
             hasher.update(blake3::hash(&std::fs::read(file)?).as_bytes());
         }
         Ok(hasher.finalize().to_hex()[..32].to_string())
+    }
+}
+
+fn mirror(plane: &mut Plane) {
+    for row in plane.data.chunks_exact_mut(plane.width) {
+        row.reverse();
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Task {
     pub(crate) crop: u32,
     /// Luma quantiser.
     pub(crate) quantiser: u8,
+    /// Whether the picture is mirrored.
+    pub(crate) mirrored: bool,
 }
 
 /// What coding a part showed.
@@ -75,8 +77,17 @@ impl Teacher<'_> {
         task: &Task,
         observer: Option<&mut dyn PatchObserver>,
     ) -> Result<(Vec<Plane>, TileConfig, TrainingTile), TrainError> {
-        let (planes, config) =
-            (self.gallery).part(task.picture, task.crop, task.turn, task.quantiser)?;
+        let cut = match task.mirrored {
+            true => Gallery::mirrored_part,
+            false => Gallery::part,
+        };
+        let (planes, config) = cut(
+            self.gallery,
+            task.picture,
+            task.crop,
+            task.turn,
+            task.quantiser,
+        )?;
         let (dictionary, effort) = (self.dictionary, self.effort);
         let mut models = CarriedModels::new(dictionary);
         let tile = encode_for_training(&planes, &config, dictionary, effort, &mut models, observer);

@@ -35,7 +35,7 @@ pub(crate) struct NetSamples {
     /// All but the places.
     inputs: Vec<[i8; INPUTS]>,
     /// Column and row in the picture.
-    places: Vec<[u16; 2]>,
+    places: Vec<[u32; 2]>,
     targets: Vec<f32>,
     weights: Vec<f32>,
 }
@@ -58,8 +58,7 @@ impl NetSamples {
             let at = random.random_range(0..decoded.data.len());
             let (x, y) = (at % decoded.width, at / decoded.width);
             self.inputs.push(surroundings.inputs(x, y));
-            let (x, y) = (origin.0 + x as u32, origin.1 + y as u32);
-            self.places.push([x as u16, y as u16]);
+            self.places.push([origin.0 + x as u32, origin.1 + y as u32]);
             let error = f32::from(original.data[at]) - f32::from(decoded.data[at]);
             let target = (error / half_step).clamp(-LARGEST_TARGET, LARGEST_TARGET);
             self.targets.push(target);
@@ -78,22 +77,21 @@ impl NetSamples {
         self.weights.extend(other.weights);
     }
 
-    /// The size of the pictures, as far as the samples show it.
-    fn extent(&self) -> [u16; 2] {
-        [0, 1].map(|axis| {
-            let last = self.places.iter().map(|place| place[axis]).max();
-            last.unwrap_or(0).saturating_add(1)
-        })
-    }
-
     fn fill_in_places(&mut self, extent: [u16; 2]) {
         for (inputs, place) in self.inputs.iter_mut().zip(&self.places) {
             for axis in [0, 1] {
-                let input = place_input(u32::from(place[axis]), extent[axis]);
+                let input = place_input(place[axis], extent[axis]);
                 inputs[PLACE_INPUTS[axis]] = input as i8;
             }
         }
     }
+}
+
+/// The size of the pictures, as far as these places in them show it.
+pub(crate) fn extent_of<'a>(places: impl IntoIterator<Item = &'a [u32; 2]>) -> [u16; 2] {
+    let furthest = |[x, y]: [u32; 2], place: &[u32; 2]| [x.max(place[0]), y.max(place[1])];
+    let furthest = places.into_iter().fold([0, 0], furthest);
+    furthest.map(|last| u16::try_from(last + 1).unwrap_or(u16::MAX))
 }
 
 /// Samples of luma and chroma that each of `parts` parts should give.
@@ -114,7 +112,7 @@ pub(crate) fn learn_nets(samples: [NetSamples; 2], seed: u64) -> Nets {
 }
 
 fn learn_net(mut samples: NetSamples, seed: u64) -> Net {
-    let extent = samples.extent();
+    let extent = extent_of(&samples.places);
     samples.fill_in_places(extent);
     let schedule = Schedule {
         sizes: [INPUTS, FIRST, SECOND, 1],
@@ -142,12 +140,8 @@ impl Examples for NetSamples {
         f32::from(self.inputs[example][at]) / INPUT_SCALE
     }
 
-    fn target(&self, example: usize, _: usize) -> f32 {
-        self.targets[example]
-    }
-
-    fn weight(&self, example: usize) -> f32 {
-        self.weights[example]
+    fn blame(&self, example: usize, said: &mut [f32], _: bool) {
+        said[0] = self.weights[example] * (said[0] - self.targets[example]);
     }
 }
 
@@ -178,7 +172,8 @@ mod tests {
     #[test]
     fn what_is_not_linear_is_learned() {
         let mut all = samples(FEWEST_SAMPLES);
-        all.fill_in_places(all.extent());
+        let extent = extent_of(&all.places);
+        all.fill_in_places(extent);
         let nets = learn_nets([samples(FEWEST_SAMPLES), samples(10)], 1);
         assert!(nets[1].is_none(), "ten samples are too few");
         let net = nets[0].as_ref().unwrap();

@@ -1,13 +1,14 @@
 //! The networks that predict luma patches, learned from what the encoder's closed loop leaves around them.
 
 use crate::descent::{Examples, Schedule, learn};
+use crate::net::extent_of;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{
     ForecastRecord, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
 };
 use tessera_dict::net::WEIGHT_BITS;
-use tessera_dict::patch_net::{MAX_WEIGHT, inputs, outputs, units};
+use tessera_dict::patch_net::{MAX_WEIGHT, PREDICTIONS, inputs, outputs, units};
 use tessera_dict::{PatchNet, PatchNets};
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
@@ -28,6 +29,13 @@ const SIDE_BY_SIDE: usize = 4;
 const ONE: f32 = 512.0;
 /// Squared error per sample, in squared steps, below which it does not matter: it will not be coded.
 const UNCODED: f32 = 0.15;
+/// Bits that the second prediction of a patch must save to be learned from the patch: the first one is what is used
+/// where little is to be coded, and the choice between them has its price.
+const WORTH_CHOOSING: f32 = 2.0;
+/// How much the first prediction learns from patches that are the second's, and the other way round.
+const FROM_OTHERS: [f32; 2] = [0.25, 0.05];
+/// The same for the second one as long as it has to find its own.
+const EARLY_FROM_OTHERS: f32 = 0.3;
 
 /// Patches of one shape with their surroundings.
 #[derive(Debug, Default)]
@@ -38,6 +46,8 @@ struct Patches {
     /// Frequencies one after the other, in samples.
     frequencies: Vec<i16>,
     weights: Vec<f32>,
+    /// Step of the quantiser, in samples.
+    steps: Vec<f32>,
 }
 
 impl Patches {
@@ -57,6 +67,7 @@ impl Patches {
         self.frequencies = rows(&self.frequencies, outputs);
         self.middles = kept.iter().map(|&i| self.middles[i]).collect();
         self.weights = kept.iter().map(|&i| self.weights[i]).collect();
+        self.steps = kept.iter().map(|&i| self.steps[i]).collect();
     }
 
     fn widths(&self) -> [usize; 2] {
@@ -68,6 +79,7 @@ impl Patches {
         self.middles.extend(other.middles);
         self.frequencies.extend(other.frequencies);
         self.weights.extend(other.weights);
+        self.steps.extend(other.steps);
     }
 }
 
@@ -100,6 +112,7 @@ impl PatchObserver for Forecasts {
         let unimportant = UNCODED * record.shape.area() as f32;
         let weight = 1.0 / (square * (record.rest + unimportant));
         patches.weights.push(weight);
+        patches.steps.push(record.step);
     }
 }
 
@@ -128,22 +141,13 @@ impl Forecasts {
         }
     }
 
-    /// The size of the pictures, as far as the patches show it.
-    fn extent(&self) -> [u16; 2] {
-        let middles = || self.patches.iter().flat_map(|patches| &patches.middles);
-        [0, 1].map(|axis| {
-            let furthest = middles().map(|middle| middle[axis]).max().unwrap_or(0);
-            u16::try_from(furthest + 1).unwrap_or(u16::MAX)
-        })
-    }
-
     /// Learns a network for every shape that was seen often enough; `go_on` is asked now and then.
     pub(crate) fn learn(
         self,
         seed: u64,
         mut go_on: impl FnMut(usize) -> Result<(), TrainError>,
     ) -> Result<Option<PatchNets>, TrainError> {
-        let extent = self.extent();
+        let extent = extent_of(self.patches.iter().flat_map(|patches| &patches.middles));
         let mut nets = Vec::with_capacity(SHAPE_COUNT);
         let mut shapes = Shape::all().zip(self.patches);
         while nets.len() < SHAPE_COUNT {
@@ -184,7 +188,12 @@ fn learn_net(mut patches: Patches, shape: Shape, extent: [u16; 2], seed: u64) ->
     let [first, second, last] = learn(
         &lessons,
         &Schedule {
-            sizes: [lessons.inputs, units(shape), units(shape), lessons.outputs],
+            sizes: [
+                lessons.inputs,
+                units(shape),
+                units(shape),
+                PREDICTIONS * lessons.outputs,
+            ],
             constant: 1.0,
             batch: BATCH,
             epochs: EPOCHS,
@@ -217,13 +226,35 @@ impl Examples for Lessons {
         f32::from(self.patches.inputs[example * self.inputs + at]) / ONE
     }
 
-    fn target(&self, example: usize, at: usize) -> f32 {
-        f32::from(self.patches.frequencies[example * self.outputs + at]) * self.scale
+    fn blame(&self, example: usize, said: &mut [f32], early: bool) {
+        let wanted = &self.patches.frequencies[example * self.outputs..][..self.outputs];
+        let (first, second) = said.split_at_mut(self.outputs);
+        let per_step = 1.2 / (self.scale * self.patches.steps[example]);
+        let [first_bits, second_bits] = [&mut *first, &mut *second].map(|prediction| {
+            for (said, &wanted) in prediction.iter_mut().zip(wanted) {
+                *said -= f32::from(wanted) * self.scale;
+            }
+            bits(prediction, per_step)
+        });
+        let [from_second, from_first] = FROM_OTHERS;
+        let shares = match early {
+            true if first_bits > second_bits => [from_second, 1.0],
+            true => [1.0, EARLY_FROM_OTHERS],
+            false if first_bits > second_bits + WORTH_CHOOSING => [from_second, 1.0],
+            false => [1.0, from_first],
+        };
+        for (prediction, share) in [first, second].into_iter().zip(shares) {
+            let weight = share * self.patches.weights[example];
+            prediction.iter_mut().for_each(|error| *error *= weight);
+        }
     }
+}
 
-    fn weight(&self, example: usize) -> f32 {
-        self.patches.weights[example]
-    }
+/// What it takes, roughly, to code these errors.
+fn bits(errors: &[f32], per_step: f32) -> f32 {
+    // One logarithm for all; 64 factors of this size do not overflow.
+    let factor = |&error: &f32| 1.0 + f64::from((error * per_step).clamp(-200.0, 200.0)).powi(2);
+    errors.iter().map(factor).product::<f64>().log2() as f32
 }
 
 #[cfg(test)]
@@ -281,6 +312,29 @@ mod tests {
             after += (said - wanted).powi(2);
         }
         assert!(after < 0.1 * before, "{after} of {before}");
+    }
+
+    #[test]
+    fn two_predictions_share_what_one_cannot_say() {
+        let shape = Shape::new(4, 4).unwrap();
+        let mut all = forecasts(shape, 8 * FEWEST_PATCHES);
+        let patches = &mut all.patches[shape.index()];
+        // Half of the patches are dark, half are bright, and nothing around them tells which.
+        for (i, patch) in patches
+            .frequencies
+            .chunks_exact_mut(outputs(shape))
+            .enumerate()
+        {
+            patch.fill(if i % 2 == 0 { 100 } else { -100 });
+        }
+        let nets = all.learn(1, |_| Ok(())).unwrap().unwrap();
+        let net = nets.nets[shape.index()].as_ref().unwrap();
+        let layers = [&net.first, &net.second, &net.last];
+        let mut seen = vec![0.0; inputs(shape)];
+        *seen.last_mut().unwrap() = 1.0;
+        let said = descent::outputs(layers, &seen, 1.0);
+        let [first, second] = [said[0], said[outputs(shape)]].map(|said| said * ONE / 2.0);
+        assert!((first - second).abs() > 50.0, "{first} and {second}");
     }
 
     #[test]

@@ -186,8 +186,14 @@ impl Run<'_> {
     ///
     /// They stay if the judges like them even before the priors know them.
     fn forecast(&mut self) -> Result<(), TrainError> {
+        // Every other pass sees the pictures mirrored: few collections have enough of them for large networks, and what
+        // is not alike in the mirror differs by its place.
         let tasks: Vec<Task> = (0..FORECAST_PASSES)
-            .flat_map(|turn| self.pass(turn, &QUANTISERS))
+            .flat_map(|turn| {
+                let mirrored = turn % 2 == 1;
+                let pass = self.pass(turn, &QUANTISERS).into_iter();
+                pass.map(move |task| Task { mirrored, ..task })
+            })
             .collect();
         let mut all = Forecasts::default();
         for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
@@ -377,6 +383,7 @@ impl Run<'_> {
                 turn: turn + picture,
                 crop: self.params.crop,
                 quantiser: quantisers[(picture + 2 * turn) % quantisers.len()],
+                mirrored: false,
             }
         };
         (0..parts).map(task).collect()
@@ -401,6 +408,7 @@ impl Run<'_> {
                 turn: picture,
                 crop: self.params.crop,
                 quantiser,
+                mirrored: false,
             });
             let lessons = self
                 .teacher(self.judges, dictionary)

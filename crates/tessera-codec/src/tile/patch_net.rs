@@ -1,14 +1,15 @@
 //! Patches predicted by the dictionary's networks (`spec/bitstream.md`, section "Learned prediction").
 //!
 //! A network sees two lines of decoded samples around the patch, as differences to their mean, and says by how much
-//! the lowest frequencies of the patch differ from those of the planar prediction.
+//! the lowest frequencies of the patch differ from those of the planar prediction. It makes two such predictions.
 
 use super::predict::{Border, SAMPLE_MAX};
 use super::transform::synthesise_low;
 use crate::simd::vectorised;
 use pulp::NullaryFnOnce;
+use std::cell::OnceCell;
 use tessera_dict::net::WEIGHT_BITS;
-use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, MAX_UNITS, PLACES, SIDE};
+use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, MAX_UNITS, PLACES, PREDICTIONS, SIDE};
 use tessera_dict::{PatchNet, PatchNets};
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
@@ -17,6 +18,8 @@ use tessera_patch::shape::SUPERBLOCK;
 const CONSTANT: i16 = 512;
 /// Largest magnitude of an input and of what a unit passes on.
 const LARGEST: i32 = 4095;
+/// Samples of a patch that counts as small.
+const SMALL: usize = 64;
 /// Quantiser index in the middle of the usual range.
 const MIDDLE_QUANTISER: i32 = 68;
 
@@ -43,17 +46,18 @@ impl Sight<'_> {
 
     /// The inputs of the network for the shape, but for the place.
     pub(crate) fn describe(&self, shape: Shape, border: &Border) -> Inputs {
-        let (w, h) = (shape.width(), shape.height());
+        let ((x, y), w, h) = (self.at, shape.width(), shape.height());
         let [across, down] = patch_net::means(shape);
         let (top, left) = (&border.top[1..=w], &border.left[1..=h]);
         let mut inputs = Inputs::around(mean(top, left));
         inputs.push_means(top, across);
-        inputs.push_means(&self.second_row(top)[..w], across);
+        let row = |i: usize| Some((x + i, y.checked_sub(2)?));
+        inputs.push_means(&self.second_line(top, row)[..w], across);
         inputs.push_means(&border.top[w + 1..=w + h], BEYOND);
         inputs.push_means(left, down);
-        inputs.push_means(&self.second_column(left)[..h], down);
+        let column = |i: usize| Some((x.checked_sub(2)?, y + i));
+        inputs.push_means(&self.second_line(left, column)[..h], down);
         inputs.push_means(&border.left[h + 1..=w + h], BEYOND);
-        let (x, y) = self.at;
         for (dx, dy) in [(2, 2), (1, 2), (2, 1), (1, 1)] {
             let decoded = x >= dx && y >= dy;
             let sample = decoded.then(|| self.sample(x - dx, y - dy));
@@ -70,32 +74,18 @@ impl Sight<'_> {
         self.samples[y * self.stride + x] as i16
     }
 
-    /// The row two above the patch, or the first one where there is none.
-    fn second_row(&self, first: &[i16]) -> [i16; SUPERBLOCK] {
-        let (x, y) = self.at;
-        let mut row = [0; SUPERBLOCK];
-        for (i, (to, &first)) in row.iter_mut().zip(first).enumerate() {
-            *to = if y < 2 {
-                first
-            } else {
-                self.sample(x + i, y - 2)
-            };
+    /// The line behind the `first` one along a side of the patch, or the first one where there is none; `place` says
+    /// where its samples lie, if the plane has them.
+    fn second_line(
+        &self,
+        first: &[i16],
+        place: impl Fn(usize) -> Option<(usize, usize)>,
+    ) -> [i16; SUPERBLOCK] {
+        let mut line = [0; SUPERBLOCK];
+        for (i, (to, &first)) in line.iter_mut().zip(first).enumerate() {
+            *to = place(i).map_or(first, |(x, y)| self.sample(x, y));
         }
-        row
-    }
-
-    /// The column two to the left of the patch, or the first one where there is none.
-    fn second_column(&self, first: &[i16]) -> [i16; SUPERBLOCK] {
-        let (x, y) = self.at;
-        let mut column = [0; SUPERBLOCK];
-        for (i, (to, &first)) in column.iter_mut().zip(first).enumerate() {
-            *to = if x < 2 {
-                first
-            } else {
-                self.sample(x - 2, y + i)
-            };
-        }
-        column
+        line
     }
 }
 
@@ -106,38 +96,79 @@ fn mean(top: &[i16], left: &[i16]) -> i32 {
     (2 * sum + count) / (2 * count)
 }
 
-/// Networks with what they are to see.
-#[derive(Clone, Copy, Debug)]
+/// What the units of the second hidden layer pass on, and the constant.
+type Hidden = [i16; MAX_UNITS + 1];
+
+/// The networks before one patch.
+#[derive(Debug)]
 pub(crate) struct Forecaster<'a> {
-    pub(crate) nets: &'a PatchNets,
-    pub(crate) sight: Sight<'a>,
+    nets: &'a PatchNets,
+    sight: Sight<'a>,
+    /// Common to both predictions.
+    hidden: OnceCell<Hidden>,
 }
 
 impl<'a> Forecaster<'a> {
+    pub(crate) fn new(nets: &'a PatchNets, sight: Sight<'a>) -> Self {
+        Self {
+            nets,
+            sight,
+            hidden: OnceCell::new(),
+        }
+    }
+
     /// The network for patches of this shape, if there is one.
     pub(crate) fn net(&self, shape: Shape) -> Option<&'a PatchNet> {
         self.nets.nets[shape.index()].as_ref()
     }
 
-    /// Adds to a planar prediction what the network thinks it misses.
-    pub(crate) fn correct(&self, net: &PatchNet, shape: Shape, border: &Border, out: &mut [i32]) {
-        let mut inputs = self.sight.describe(shape, border);
-        let places = place_inputs(self.sight.middle(shape), self.nets.extent);
-        fill_in_places(&mut inputs.values[..inputs.count], places);
+    /// Adds to a planar prediction what the network's prediction for `mode`, 0 or 1, says it misses.
+    pub(crate) fn correct(
+        &self,
+        net: &PatchNet,
+        mode: usize,
+        shape: Shape,
+        border: &Border,
+        out: &mut [i32],
+    ) {
+        let hidden = (self.hidden).get_or_init(|| self.look(net, shape, border));
         let mut frequencies = [0; SIDE * SIDE];
         let frequencies = &mut frequencies[..patch_net::outputs(shape)];
+        let weights = net.last.len() / PREDICTIONS;
         vectorised(Forecast {
-            net,
-            inputs: inputs.all(),
+            weights: &net.last[mode * weights..][..weights],
+            hidden: &hidden[..=patch_net::units(shape)],
             shift: output_shift(shape),
             frequencies,
         });
-        let mut residual = [0; SUPERBLOCK * SUPERBLOCK];
-        let residual = &mut residual[..shape.area()];
-        synthesise_low(shape, frequencies, patch_net::means(shape)[0], residual);
-        for (sample, residual) in out.iter_mut().zip(residual) {
-            *sample = sample.wrapping_add(*residual).clamp(0, SAMPLE_MAX);
+        // Most patches are small, and clearing a buffer for the largest takes longer than they do.
+        match shape.area() {
+            0..=SMALL => add_frequencies(shape, frequencies, &mut [0; SMALL], out),
+            _ => add_frequencies(shape, frequencies, &mut [0; SUPERBLOCK * SUPERBLOCK], out),
         }
+    }
+
+    /// What both predictions start from.
+    fn look(&self, net: &PatchNet, shape: Shape, border: &Border) -> Hidden {
+        let mut inputs = self.sight.describe(shape, border);
+        let places = place_inputs(self.sight.middle(shape), self.nets.extent);
+        fill_in_places(&mut inputs.values[..inputs.count], places);
+        let mut hidden = [CONSTANT; MAX_UNITS + 1];
+        vectorised(Look {
+            net,
+            inputs: inputs.all(),
+            hidden: &mut hidden[..patch_net::units(shape)],
+        });
+        hidden
+    }
+}
+
+/// Adds the lowest frequencies of a patch to its prediction; `residual` is a buffer.
+fn add_frequencies(shape: Shape, frequencies: &[i32], residual: &mut [i32], out: &mut [i32]) {
+    let residual = &mut residual[..shape.area()];
+    synthesise_low(shape, frequencies, patch_net::means(shape)[0], residual);
+    for (sample, residual) in out.iter_mut().zip(residual) {
+        *sample = sample.wrapping_add(*residual).clamp(0, SAMPLE_MAX);
     }
 }
 
@@ -214,10 +245,29 @@ pub fn place_inputs(middle: [u32; 2], extent: [u16; 2]) -> [i16; PLACES] {
     places
 }
 
-/// The frequencies a network expects beyond the planar prediction.
-struct Forecast<'a> {
+/// What the hidden layers make of the inputs.
+struct Look<'a> {
     net: &'a PatchNet,
     inputs: &'a [i16],
+    hidden: &'a mut [i16],
+}
+
+impl NullaryFnOnce for Look<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let count = self.hidden.len();
+        let mut first = [CONSTANT; MAX_UNITS + 1];
+        layer(&self.net.first, self.inputs, &mut first[..count]);
+        layer(&self.net.second, &first[..=count], self.hidden);
+    }
+}
+
+/// The frequencies a network expects beyond the planar prediction.
+struct Forecast<'a> {
+    weights: &'a [i16],
+    hidden: &'a [i16],
     shift: u32,
     frequencies: &'a mut [i32],
 }
@@ -227,14 +277,9 @@ impl NullaryFnOnce for Forecast<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let count = self.net.first.len() / self.inputs.len();
-        let mut hidden = [[CONSTANT; MAX_UNITS + 1]; 2];
-        let [first, second] = &mut hidden;
-        layer(&self.net.first, self.inputs, &mut first[..count]);
-        layer(&self.net.second, &first[..=count], &mut second[..count]);
-        let outputs = self.net.last.chunks_exact(count + 1);
+        let outputs = self.weights.chunks_exact(self.hidden.len());
         for (frequency, weights) in self.frequencies.iter_mut().zip(outputs) {
-            let sum = weighted(weights, &second[..=count]);
+            let sum = weighted(weights, self.hidden);
             *frequency = (sum + (1 << (self.shift - 1))) >> self.shift;
         }
     }
@@ -262,7 +307,7 @@ mod tests {
     use crate::tile::predict::{MEAN, PLANAR, Predictor};
     use tessera_patch::shape::SHAPE_COUNT;
 
-    /// Networks that add a constant to the patch, a multiple of 1/8 sample.
+    /// Networks whose first prediction adds a constant to the patch, a multiple of 1/8 sample.
     fn nets(constant: i16) -> PatchNets {
         let mut nets = [const { None }; SHAPE_COUNT];
         for (net, shape) in nets.iter_mut().zip(Shape::all()) {
@@ -281,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Mean change of the planar prediction by the network, in an undecoded corner and in the middle of a ramp.
+    /// Mean difference of both predictions, in an undecoded corner and in the middle of a ramp.
     fn change(shape: Shape, constant: i16) -> [i32; 2] {
         let mut canvas = Canvas::new(128, 128, 1);
         let ramp = (0..128 * 128).map(|i| 1000 + (i % 128 + i / 128) as u16);
@@ -296,19 +341,19 @@ mod tests {
                 quantiser: 60,
             };
             let border = canvas.border(0, place, place, shape);
-            let forecaster = Forecaster { nets: &nets, sight };
+            let forecaster = Forecaster::new(&nets, sight);
             let predictor = Predictor::with_networks(border, shape, Some(forecaster));
             let sum = |mode: usize| {
                 let mut out = vec![0; shape.area()];
                 predictor.predict(mode, &mut out);
                 out.iter().sum::<i32>()
             };
-            (sum(MEAN) - sum(PLANAR)) / shape.area() as i32
+            (sum(PLANAR) - sum(MEAN)) / shape.area() as i32
         })
     }
 
     #[test]
-    fn a_network_without_weights_is_the_planar_prediction() {
+    fn a_network_without_weights_predicts_twice_the_same() {
         for shape in Shape::all() {
             assert_eq!(change(shape, 0), [0, 0]);
         }

@@ -13,9 +13,9 @@ use tessera_patch::shape::SUPERBLOCK;
 pub(crate) const SAMPLE_MAX: i32 = 4095;
 /// Number of luma prediction modes: planar, mean and 33 directions.
 pub(crate) const MODES: usize = 35;
-/// Smooth surface through the border.
+/// Smooth surface through the border, or the first prediction of the dictionary's network for the shape.
 pub(crate) const PLANAR: usize = 0;
-/// Mean of the border, or what the dictionary's network for the shape says.
+/// Mean of the border, or the second prediction of that network.
 pub(crate) const MEAN: usize = 1;
 /// From the left.
 pub(crate) const HORIZONTAL: usize = 10;
@@ -152,12 +152,12 @@ impl<'a> Predictor<'a> {
 
     /// Fills `out` (row-major, the patch's area) with the prediction of `mode`.
     pub(crate) fn predict(&self, mode: usize, out: &mut [i32]) {
-        if mode == MEAN
+        if mode <= MEAN
             && let Some(networks) = &self.networks
             && let Some(net) = networks.net(self.shape)
         {
             self.predict_plainly(PLANAR, out);
-            return networks.correct(net, self.shape, &self.raw, out);
+            return networks.correct(net, mode, self.shape, &self.raw, out);
         }
         self.predict_plainly(mode, out);
     }

@@ -437,10 +437,8 @@ impl<'a> TileState<'a> {
         stride: usize,
     ) -> Option<Forecaster<'s>> {
         let nets = self.dictionary.patch_nets.as_ref()?;
-        (site.kind == PlaneKind::Luma).then(|| Forecaster {
-            nets,
-            sight: self.sight(site, samples, stride),
-        })
+        (site.kind == PlaneKind::Luma)
+            .then(|| Forecaster::new(nets, self.sight(site, samples, stride)))
     }
 
     /// The surroundings of a luma patch in `samples`.

@@ -97,7 +97,7 @@ impl Encoder<'_> {
     fn plan_whole(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
-        let predictor = Predictor::new(self.original_border(&site), shape);
+        let predictor = self.original_predictor(&site);
         let mut best = (self.rough_cost(&site, &predictor, PLANAR), PLANAR);
         if best.0 > self.lambda * EASY_BITS {
             let direction = orientations.strongest(block)[0];
@@ -133,9 +133,8 @@ impl Encoder<'_> {
     fn write_luma(&mut self, block: Block, mode: usize) {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
-        let border = self.state.luma.border(0, site.x, site.y, shape);
         let mut prediction = self.state.samples.take(shape.area());
-        Predictor::new(border, shape).predict(mode, &mut prediction);
+        self.luma_predictor(&site).predict(mode, &mut prediction);
         let frequencies = self.frequencies(&site, &prediction);
         let patch = self.round(&site, mode, frequencies);
         let leaf = Leaf {

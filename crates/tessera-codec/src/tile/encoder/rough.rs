@@ -220,7 +220,7 @@ impl Encoder<'_> {
     }
 
     /// Predicts a luma patch from original samples.
-    fn original_predictor(&self, site: &Site) -> Predictor<'_> {
+    pub(super) fn original_predictor(&self, site: &Site) -> Predictor<'_> {
         let networks = self.state.forecaster(site, &self.source, self.stride);
         Predictor::with_networks(self.original_border(site), site.shape, networks)
     }

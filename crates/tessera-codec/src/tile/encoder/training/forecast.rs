@@ -115,16 +115,24 @@ impl Encoder<'_> {
         };
         let energy = |spectrum: &[f32]| -> f32 { spectrum.iter().map(|c| c * c).sum() };
         let planar = spectrum(PLANAR);
-        let others = [MEAN, mode, HORIZONTAL, VERTICAL].map(|mode| energy(&spectrum(mode)));
+        let others = [MEAN, mode, HORIZONTAL, VERTICAL].map(|mode| {
+            let spectrum = spectrum(mode);
+            let energy = energy(&spectrum);
+            self.floats.give(spectrum);
+            energy
+        });
+        let rest = others.into_iter().fold(energy(&planar), f32::min);
         let step = self.state.step(PlaneKind::Luma).value();
         let decoded = &self.state.luma.components[0];
         let sight = self.state.sight(site, &decoded.data, decoded.stride);
+        let frequencies = lowest(shape, &planar, step);
+        self.floats.give(planar);
         ForecastRecord {
             shape,
             inputs: sight.describe(shape, &predictor.raw).all().to_vec(),
             middle: sight.middle(shape),
-            frequencies: lowest(shape, &planar, step),
-            rest: others.into_iter().fold(energy(&planar), f32::min),
+            frequencies,
+            rest,
             step,
         }
     }
