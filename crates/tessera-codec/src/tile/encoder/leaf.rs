@@ -1,9 +1,9 @@
 //! The best way to code one leaf: prediction mode, basis and levels.
 
-use super::Encoder;
 use super::analysis::{Difference, Peaks};
 use super::quantise::{Prices, metered};
 use super::rough::luma_site;
+use super::{Encoder, Options};
 use crate::tile::canvas::CellInfo;
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
@@ -178,7 +178,10 @@ impl<'d> Encoder<'d> {
         options.sort_by(|a, b| a.price.total_cmp(&b.price));
         let limit = options[0].price * 1.15 + self.lambda * 5.0;
         options.retain(|option| option.price <= limit);
-        options.truncate(self.effort.options);
+        let Options { count, range } = self.effort.options_of(site.shape.area());
+        let limit = options[0].price * range;
+        options.retain(|option| option.price <= limit);
+        options.truncate(count);
         options
     }
 
