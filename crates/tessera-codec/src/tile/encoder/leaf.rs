@@ -12,6 +12,7 @@ use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax::{self, Block, ModeContexts};
+use std::cell::OnceCell;
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
@@ -47,6 +48,7 @@ pub(super) struct ModeTrial {
     pub(super) prediction: Vec<i32>,
     /// As the fast transform leaves it until the trial is followed up, then in scan order.
     pub(super) spectrum: Vec<f32>,
+    pub(super) energy: OnceCell<f32>,
     /// The reference it comes from, and the border its coefficients are seen with then.
     pub(super) reference: Option<Box<(ReferenceUse, Border)>>,
 }
@@ -61,9 +63,10 @@ impl ModeTrial {
         self.reference.as_ref().map(|used| used.0)
     }
 
-    /// Distortion if nothing is added to the prediction.
+    /// Distortion if nothing is added to the prediction; to be asked once the spectrum is in scan order.
     fn energy(&self) -> f32 {
-        self.spectrum.iter().map(|c| c * c).sum()
+        let sum = || self.spectrum.iter().map(|c| c * c).sum();
+        *self.energy.get_or_init(sum)
     }
 }
 
@@ -284,6 +287,7 @@ impl<'d> Encoder<'d> {
             estimate,
             prediction,
             spectrum: frequencies,
+            energy: OnceCell::new(),
             reference: None,
         }
     }
