@@ -38,6 +38,7 @@ struct Matrix {
 /// The frequencies of a spectrum that are worth a look, and the energy of all others a rotation would mix.
 #[derive(Debug)]
 pub(crate) struct Peaks {
+    /// Of these and the values, the first `count` are peaks.
     places: [u16; MAX_ROTATED],
     values: [f32; MAX_ROTATED],
     count: usize,

@@ -48,6 +48,7 @@ pub(super) struct ModeTrial {
     pub(super) prediction: Vec<i32>,
     /// As the fast transform leaves it until the trial is followed up, then in scan order.
     pub(super) spectrum: Vec<f32>,
+    /// Its energy, once it was asked for.
     pub(super) energy: OnceCell<f32>,
     /// The reference it comes from, and the border its coefficients are seen with then.
     pub(super) reference: Option<Box<(ReferenceUse, Border)>>,

@@ -80,7 +80,8 @@ pub struct Options {
 impl Options {
     /// `count` at all areas, with no limit but the general one.
     fn always(count: usize) -> [Self; 5] {
-        let range = f32::INFINITY;
+        // Not infinite: times a price of zero it is zero.
+        let range = f32::MAX;
         [Self { count, range }; 5]
     }
 
