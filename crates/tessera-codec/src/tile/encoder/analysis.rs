@@ -316,9 +316,9 @@ impl NullaryFnOnce for Gather<'_> {
     #[inline(always)]
     fn call(self) {
         let m = self.out.len();
-        if m % 64 == 0 {
+        if m.is_multiple_of(64) {
             self.in_blocks::<64>(m);
-        } else if m % 32 == 0 {
+        } else if m.is_multiple_of(32) {
             self.in_blocks::<32>(m);
         } else {
             self.in_blocks::<16>(m);
