@@ -150,11 +150,7 @@ pub fn train(
     if gallery.is_empty() {
         return Err(TrainError::NoPictures);
     }
-    let effort = Effort {
-        modes: 2,
-        options: 3,
-        ..Effort::default()
-    };
+    let effort = Effort::for_training(2, 3);
     let mut training = Training {
         gallery,
         params,

@@ -115,11 +115,7 @@ pub fn specialise(
         start,
         params,
         observer,
-        effort: Effort {
-            modes: 2,
-            options: 3,
-            ..Effort::default()
-        },
+        effort: Effort::for_training(2, 3),
         baseline: Trial::new(),
         best: resumed.unwrap_or(start).clone(),
         change: 0.0,

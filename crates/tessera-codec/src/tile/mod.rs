@@ -26,7 +26,7 @@ mod transform;
 
 pub use decoder::{Exhausted, decode_tile};
 #[cfg(feature = "encoder")]
-pub use encoder::{Effort, EncodedTile, encode_tile};
+pub use encoder::{Effort, EncodedTile, Options, encode_tile};
 
 use mix::PlaneKind;
 use syntax::Block;

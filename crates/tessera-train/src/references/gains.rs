@@ -130,7 +130,7 @@ fn costs_of(
     };
     let mut all: Vec<BlockCosts> = Vec::new();
     for dictionary in batches {
-        let costs = reference_costs(&planes[..1], &luma, dictionary, Effort::default());
+        let costs = reference_costs(&planes[..1], &luma, dictionary, Effort::for_training(3, 2));
         if all.is_empty() {
             all = costs;
         } else {

@@ -39,11 +39,7 @@ struct Outcome {
 }
 
 fn effort() -> Effort {
-    Effort {
-        modes: 2,
-        options: 3,
-        ..Effort::default()
-    }
+    Effort::for_training(2, 3)
 }
 
 impl<'a> Judge<'a> {

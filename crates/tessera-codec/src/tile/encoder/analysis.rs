@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use tessera_dict::basis::Rotation;
 use tessera_dict::{Basis, BasisSet, Dictionary};
 use tessera_patch::Shape;
+use tessera_patch::shape::MAX_ROTATED;
 
 /// Float copies of everything the analysis multiplies with.
 #[derive(Debug)]
@@ -37,7 +38,10 @@ struct Matrix {
 /// The frequencies of a spectrum that are worth a look, and the energy of all others a rotation would mix.
 #[derive(Debug)]
 pub(crate) struct Peaks {
-    peaks: Vec<(usize, f32)>,
+    /// Of these and the values, the first `count` are peaks.
+    places: [u16; MAX_ROTATED],
+    values: [f32; MAX_ROTATED],
+    count: usize,
     rest: f32,
 }
 
@@ -47,15 +51,22 @@ const PEAK: f32 = 0.3;
 impl Peaks {
     /// The peaks among the first `m` frequencies.
     pub(crate) fn of(spectrum: &[f32], m: usize) -> Self {
-        let (mut peaks, mut rest) = (Vec::with_capacity(m), 0.0);
-        for (i, &value) in spectrum[..m.min(spectrum.len())].iter().enumerate() {
-            if value.abs() < PEAK {
-                rest += value * value;
-            } else {
-                peaks.push((i, value));
-            }
+        let mut peaks = Self {
+            places: [0; MAX_ROTATED],
+            values: [0.0; MAX_ROTATED],
+            count: 0,
+            rest: 0.0,
+        };
+        // Every frequency is written down, and the next one over it unless it is a peak: which ones are, no branch
+        // would foresee.
+        for (i, &value) in spectrum[..m.min(MAX_ROTATED)].iter().enumerate() {
+            let peak = value.abs() >= PEAK;
+            peaks.places[peaks.count] = i as u16;
+            peaks.values[peaks.count] = value;
+            peaks.count += usize::from(peak);
+            peaks.rest += if peak { 0.0 } else { value * value };
         }
-        Self { peaks, rest }
+        peaks
     }
 }
 
@@ -169,7 +180,7 @@ impl Analysis {
         }
         vectorised(Gather {
             frequencies: &rotation.frequencies,
-            peaks: &peaks.peaks,
+            peaks,
             out: &mut out[..m],
         });
         peaks.rest
@@ -295,7 +306,7 @@ impl NullaryFnOnce for Project<'_> {
 /// Coefficients from a few frequencies.
 struct Gather<'a> {
     frequencies: &'a [f32],
-    peaks: &'a [(usize, f32)],
+    peaks: &'a Peaks,
     out: &'a mut [f32],
 }
 
@@ -305,12 +316,38 @@ impl NullaryFnOnce for Gather<'_> {
     #[inline(always)]
     fn call(self) {
         let m = self.out.len();
-        self.out.fill(0.0);
-        for &(at, value) in self.peaks {
-            let row = &self.frequencies[at * m..(at + 1) * m];
-            for (out, factor) in self.out.iter_mut().zip(row) {
-                *out += value * factor;
+        if m.is_multiple_of(64) {
+            self.in_blocks::<64>(m);
+        } else if m.is_multiple_of(32) {
+            self.in_blocks::<32>(m);
+        } else {
+            self.in_blocks::<16>(m);
+        }
+    }
+}
+
+impl Gather<'_> {
+    /// By `N` coefficients at a time, which stay in registers until all peaks are added.
+    #[inline(always)]
+    fn in_blocks<const N: usize>(self, m: usize) {
+        let Peaks {
+            places,
+            values,
+            count,
+            ..
+        } = self.peaks;
+        for (block, out) in self.out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+            let mut sums = [0f32; N];
+            for (&at, &value) in places[..*count].iter().zip(values) {
+                let start = usize::from(at) * m + block * N;
+                let row: &[f32; N] = self.frequencies[start..]
+                    .first_chunk()
+                    .expect("rows are whole blocks");
+                for i in 0..N {
+                    sums[i] += value * row[i];
+                }
             }
+            *out = sums;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The best way to code one leaf: prediction mode, basis and levels.
 
-use super::Encoder;
 use super::analysis::{Difference, Peaks};
 use super::quantise::{Prices, metered};
 use super::rough::luma_site;
+use super::{Encoder, Options};
 use crate::tile::canvas::CellInfo;
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
@@ -12,6 +12,7 @@ use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax::{self, Block, ModeContexts};
+use std::cell::OnceCell;
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
@@ -47,6 +48,8 @@ pub(super) struct ModeTrial {
     pub(super) prediction: Vec<i32>,
     /// As the fast transform leaves it until the trial is followed up, then in scan order.
     pub(super) spectrum: Vec<f32>,
+    /// Its energy, once it was asked for.
+    pub(super) energy: OnceCell<f32>,
     /// The reference it comes from, and the border its coefficients are seen with then.
     pub(super) reference: Option<Box<(ReferenceUse, Border)>>,
 }
@@ -61,9 +64,10 @@ impl ModeTrial {
         self.reference.as_ref().map(|used| used.0)
     }
 
-    /// Distortion if nothing is added to the prediction.
+    /// Distortion if nothing is added to the prediction; to be asked once the spectrum is in scan order.
     fn energy(&self) -> f32 {
-        self.spectrum.iter().map(|c| c * c).sum()
+        let sum = || self.spectrum.iter().map(|c| c * c).sum();
+        *self.energy.get_or_init(sum)
     }
 }
 
@@ -178,7 +182,10 @@ impl<'d> Encoder<'d> {
         options.sort_by(|a, b| a.price.total_cmp(&b.price));
         let limit = options[0].price * 1.15 + self.lambda * 5.0;
         options.retain(|option| option.price <= limit);
-        options.truncate(self.effort.options);
+        let Options { count, range } = self.effort.options_of(site.shape.area());
+        let limit = options[0].price * range;
+        options.retain(|option| option.price <= limit);
+        options.truncate(count);
         options
     }
 
@@ -281,6 +288,7 @@ impl<'d> Encoder<'d> {
             estimate,
             prediction,
             spectrum: frequencies,
+            energy: OnceCell::new(),
             reference: None,
         }
     }

@@ -40,18 +40,26 @@ use training::PatchObserver;
 pub struct Effort {
     /// Luma modes whose bases are tried.
     pub modes: usize,
-    /// Pairs of mode and basis that are coded in full.
-    pub options: usize,
+    /// Pairs of mode and basis that are coded in full, by area from 16 to 256 and more: a second try saves ten times
+    /// as many bits per sample of a small patch as of a large one.
+    pub options: [Options; 5],
     /// Chroma modes whose predictions are made.
     pub chroma_candidates: usize,
     /// Chroma modes that are coded in full.
     pub chroma_modes: usize,
     /// Bases of a chroma mode that are coded in full.
     pub chroma_options: usize,
-    /// How much more than the best way a block may roughly cost whole, quartered and halved to be tried so.
-    pub patience: [f32; 3],
+    /// How much more than the best way a block may roughly cost whole, quartered and halved to be tried so, by size
+    /// from 64 down to 8: what a trial finds pays for its time most often in small blocks.
+    pub patience: [[f32; 3]; 4],
     /// Halves are tried unless quarters beat the whole block by this factor.
     pub halves_margin: f32,
+    /// Bits of side information the first look assumes a block to take.
+    pub block_bits: f32,
+    /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
+    /// the coding order of the cosine basis rather than its scan, and quarters are tried wherever they roughly cost no
+    /// more than the whole, whatever halves cost.
+    pub revised: bool,
     /// Price of a bit in squared steps.
     pub lambda: f32,
     /// Whether the first look decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
@@ -59,32 +67,121 @@ pub struct Effort {
     pub direct: bool,
 }
 
+/// How many pairs of mode and basis are coded in full.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// At most so many.
+    pub count: usize,
+    /// Those that roughly cost at most this much more than the best one.
+    pub range: f32,
+}
+
+impl Options {
+    /// `count` at all areas, with no limit but the general one.
+    fn always(count: usize) -> [Self; 5] {
+        // Not infinite: times a price of zero it is zero.
+        let range = f32::MAX;
+        [Self { count, range }; 5]
+    }
+
+    fn within(counts: [usize; 5], ranges: [f32; 5]) -> [Self; 5] {
+        std::array::from_fn(|at| Self {
+            count: counts[at],
+            range: ranges[at],
+        })
+    }
+}
+
+/// The same patience at all sizes, but less of it for large blocks whole: the first look flatters them, for it predicts
+/// them from originals.
+fn even_patience([whole, quarters, halves]: [f32; 3]) -> [[f32; 3]; 4] {
+    [0.75, 0.85, 1.0, 1.0].map(|share| [(whole * share).max(1.0), quarters, halves])
+}
+
+/// By size from 64 down to 8. Halves of the largest blocks are not even looked at.
+const PATIENCE: [[f32; 3]; 4] = [
+    [1.125, 1.15, 0.0],
+    [1.275, 1.15, 1.1],
+    [1.5, 1.0, 1.2],
+    [1.5, 1.15, 1.3],
+];
+
 impl Effort {
     /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
     pub fn level(level: u8) -> Self {
-        let (modes, options, chroma, halves_margin, patience) = match level {
-            0 | 1 => (1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0]),
-            2 => (1, 1, [3, 1, 1], 1.02, [1.1, 1.1, 1.05]),
-            3 => (2, 1, [3, 1, 1], 1.05, [1.2, 1.15, 1.1]),
-            4 => (2, 2, [3, 1, 1], 1.06, [1.3, 1.2, 1.1]),
-            5 => (3, 2, [3, 1, 1], 1.08, [1.5, 1.25, 1.2]),
-            6 => (3, 4, [4, 1, 2], 1.15, [2.5, 1.33, 1.35]),
-            7 => (5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
-            8 => (6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
-            _ => (8, 20, [6, 6, 4], 2.0, [100.0, 4.0, 10.0]),
-        };
-        let [chroma_candidates, chroma_modes, chroma_options] = chroma;
+        match level {
+            0 | 1 => Self {
+                direct: true,
+                ..Self::wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
+            },
+            2 => Self::narrow(1, [1; 5], 1.02),
+            3 => Self::narrow(2, [1; 5], 1.05),
+            4 => Self::narrow(2, [2, 2, 2, 1, 1], 1.06),
+            5 => Self::narrow(3, [3; 5], 1.08),
+            6 => Self {
+                options: Options::within([6, 5, 4, 3, 2], [1.3, 1.2, 1.12, 1.08, 1.05]),
+                chroma_candidates: 4,
+                chroma_options: 2,
+                ..Self::narrow(4, [0; 5], 1.12)
+            },
+            7 => Self::wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
+            8 => Self::wide(6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
+            _ => Self::wide(8, 20, [6, 6, 4], 2.0, [100.0, 4.0, 10.0]),
+        }
+    }
+
+    /// What dictionaries are learned with. It does not follow the scale: the shipped dictionary is what training gives,
+    /// bit for bit, and another search would harvest other patches.
+    pub fn for_training(modes: usize, options: usize) -> Self {
         Self {
             modes,
-            options,
+            options: Options::always(options),
+            chroma_candidates: 3,
+            chroma_modes: 1,
+            chroma_options: 1,
+            patience: even_patience([1.5, 1.25, 1.2]),
+            halves_margin: 1.08,
+            block_bits: 5.0,
+            revised: false,
+            lambda: 0.096,
+            direct: false,
+        }
+    }
+
+    /// Tries all that the first look does not rule out.
+    fn wide(
+        modes: usize,
+        options: usize,
+        [chroma_candidates, chroma_modes, chroma_options]: [usize; 3],
+        halves_margin: f32,
+        patience: [f32; 3],
+    ) -> Self {
+        Self {
             chroma_candidates,
             chroma_modes,
             chroma_options,
-            patience,
             halves_margin,
-            lambda: 0.096,
-            direct: level <= 1,
+            patience: even_patience(patience),
+            ..Self::for_training(modes, options)
         }
+    }
+
+    /// Tries what pays for its time, with so many options by area.
+    fn narrow(modes: usize, options: [usize; 5], halves_margin: f32) -> Self {
+        Self {
+            options: Options::within(options, [1.15, 1.1, 1.05, 1.1, 1.1]),
+            halves_margin,
+            patience: PATIENCE,
+            block_bits: 6.0,
+            revised: true,
+            ..Self::for_training(modes, 1)
+        }
+    }
+
+    /// The options of a patch of this area.
+    fn options_of(&self, area: usize) -> Options {
+        let class = (area / 16).ilog2() as usize;
+        self.options[class.min(self.options.len() - 1)]
     }
 }
 
@@ -156,7 +253,7 @@ impl<'a> Encoder<'a> {
             rough: RoughMap::empty(),
             originals,
             stride,
-            rough_prices: RoughPrices::new(dictionary, &models, &analysis, effort.lambda),
+            rough_prices: RoughPrices::new(dictionary, &models, &analysis, &effort),
             analysis,
             rounding: Rounding::new(),
             floats: Pool::default(),

@@ -3,6 +3,7 @@
 //! A coefficient is either dropped, or pays for being significant at its place in its basis, for its sign and for
 //! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
 
+use super::Effort;
 use super::analysis::Analysis;
 use crate::simd::vectorised;
 use crate::tile::coder::{ModelPair, code_length};
@@ -29,13 +30,13 @@ pub(crate) struct RoughPrices {
 }
 
 impl RoughPrices {
-    /// `lambda` is the price of a bit in squared steps.
     pub(crate) fn new(
         dictionary: &Dictionary,
         models: &ModelPair,
         analysis: &Analysis,
-        lambda: f32,
+        effort: &Effort,
     ) -> Self {
+        let lambda = effort.lambda;
         let of = |set: &BasisSet| {
             let groups = BasisSet::keys(set.kind());
             let price = |(shape, class): (Shape, usize)| {
@@ -53,10 +54,14 @@ impl RoughPrices {
         };
         let significance: [Vec<Vec<Vec<f32>>>; 2] = [of(&dictionary.luma), chroma];
         let cosine = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
+            let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
             let groups = BasisSet::keys(kind).zip(&significance[kind as usize]);
-            groups
-                .map(|((shape, _), prices)| lay_out(analysis, shape, &prices[0]))
-                .collect()
+            let prices = |((shape, class), prices): (_, &Vec<Vec<f32>>)| {
+                let order = &set.group(shape, class)[0].order;
+                let order = if effort.revised { order } else { &[][..] };
+                lay_out(analysis, shape, &prices[0], order)
+            };
+            groups.map(prices).collect()
         });
         Self {
             significance,
@@ -108,11 +113,20 @@ struct FrequencyPrices {
     norms: Vec<f32>,
 }
 
-/// Prices in scan order as the fast transform leaves frequencies: of the shape itself, and of the transposed patch.
-fn lay_out(analysis: &Analysis, shape: Shape, prices: &[f32]) -> [FrequencyPrices; 2] {
+/// Prices of places as the fast transform leaves their frequencies: of the shape itself, and of the transposed patch.
+/// `order` leads from the first places to the scan, the others are those of the scan.
+fn lay_out(
+    analysis: &Analysis,
+    shape: Shape,
+    prices: &[f32],
+    order: &[u16],
+) -> [FrequencyPrices; 2] {
     [(shape, false), (shape.transposed(), true)].map(|(shape, transposed)| {
         let (mut significance, mut norms) = (vec![0.0; shape.area()], vec![0.0; shape.area()]);
-        for (step, &price) in analysis.scan(shape, transposed).iter().zip(prices) {
+        let scan = analysis.scan(shape, transposed);
+        for (place, &price) in prices.iter().enumerate() {
+            let scanned = order.get(place).map_or(place, |&at| usize::from(at));
+            let step = &scan[scanned];
             significance[usize::from(step.at)] = price;
             norms[usize::from(step.at)] = step.norm;
         }

@@ -13,8 +13,6 @@ use crate::tile::syntax::{Block, Split};
 use tessera_patch::Shape;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
-/// Bits of side information a block is assumed to take.
-const BLOCK_BITS: f32 = 5.0;
 /// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
 const DIVISIBLE_BITS: f32 = 20.0;
 /// Halves rarely win where whole and quarters differ by more than this factor.
@@ -172,7 +170,7 @@ impl Encoder<'_> {
         directions.sort_by(|a, b| a.0.total_cmp(&b.0));
         let least = planar.min(mean).min(directions[0].0);
         Look {
-            cost: least.min(self.look_at_references(&site)) + self.lambda * BLOCK_BITS,
+            cost: least.min(self.look_at_references(&site)) + self.lambda * self.effort.block_bits,
             halves: [f32::INFINITY; 2],
             directions: directions.map(|(_, mode)| mode as u8),
             mean: mean / least,
@@ -182,6 +180,10 @@ impl Encoder<'_> {
 
     /// Looks at both ways to halve a block whose whole and quarters are looked at, if they can matter.
     fn look_at_halves(&self, map: &mut RoughMap, block: Block) {
+        let [.., patience] = self.effort.patience[level_of(block.size)];
+        if patience == 0.0 {
+            return;
+        }
         let (look, quarters) = (map.look(block), map.divided(block));
         if look.cost.max(quarters) > look.cost.min(quarters) * HALVES_RANGE {
             return;
@@ -203,7 +205,7 @@ impl Encoder<'_> {
             let costs = modes
                 .iter()
                 .map(|&mode| self.rough_cost(&site, &predictor, mode));
-            costs.fold(f32::INFINITY, f32::min) + self.lambda * BLOCK_BITS
+            costs.fold(f32::INFINITY, f32::min) + self.lambda * self.effort.block_bits
         };
         block.halves(split).into_iter().map(half).sum()
     }

@@ -29,6 +29,16 @@ struct Advice {
     quarters_first: bool,
 }
 
+impl Advice {
+    /// For the smallest blocks.
+    const UNDIVIDED: Self = Self {
+        whole: true,
+        quarters: false,
+        halves: [false; 2],
+        quarters_first: false,
+    };
+}
+
 /// The ways of coding a block that were tried.
 struct Contest {
     kind: PlaneKind,
@@ -67,8 +77,6 @@ impl Contest {
 const CHEAP_BITS: f32 = 12.0;
 /// A searched block rarely costs less than this share of what the first look says.
 const LEAST_SHARE: f32 = 0.95;
-/// The first look flatters large blocks: it predicts them from originals. Share of the patience they get, from 64 down.
-const LARGE_PATIENCE: [f32; 5] = [0.75, 0.85, 1.0, 1.0, 1.0];
 
 impl Encoder<'_> {
     /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
@@ -173,14 +181,16 @@ impl Encoder<'_> {
                 quarters_first: false,
             };
         }
+        let Some([whole, quarters, halves]) = self.effort.patience.get(level_of(block.size)) else {
+            return Advice::UNDIVIDED;
+        };
         let costs = self.rough.compare(block);
-        let [whole, quarters, halves] = self.effort.patience;
-        let whole = (whole * LARGE_PATIENCE[level_of(block.size)]).max(1.0);
-        let quarters = costs.quarters <= quarters && divisible;
+        let divide = self.effort.revised && costs.quarters <= costs.whole;
+        let quarters = costs.quarters <= *quarters || divide;
         Advice {
-            whole: costs.whole <= whole || !divisible,
+            whole: costs.whole <= *whole || self.effort.revised && !divide,
             quarters,
-            halves: costs.halves.map(|cost| cost <= halves && divisible),
+            halves: costs.halves.map(|cost| cost <= *halves),
             quarters_first: quarters && costs.whole > 1.0,
         }
     }
