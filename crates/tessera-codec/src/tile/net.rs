@@ -7,8 +7,7 @@ use super::canvas::Samples;
 use super::filter::FilterFlags;
 use super::predict::SAMPLE_MAX;
 use super::quantiser::Step;
-use crate::simd::vectorised;
-use pulp::NullaryFnOnce;
+use crate::simd::{PairOperation, PairProducts, with_pairs};
 use tessera_dict::Net;
 use tessera_dict::net::{FIRST, INPUTS, SECOND, WEIGHT_BITS};
 
@@ -16,12 +15,16 @@ use tessera_dict::net::{FIRST, INPUTS, SECOND, WEIGHT_BITS};
 const MARGIN: usize = 10;
 /// Samples that are worked on side by side; divides the side of a superblock.
 const LANES: usize = 32;
+/// Two inputs of a layer side by side, sample by sample: what instructions that multiply pairs read.
+type Pair = [i16; 2 * LANES];
+/// Pairs of the inputs of each layer, the constant included.
+const PAIRS: [usize; 3] = [INPUTS / 2, FIRST / 2 + 1, SECOND / 2 + 1];
 /// Fractional bits of the inputs, which are in steps.
 const INPUT_BITS: u32 = 6;
 /// Inputs are clipped at two steps.
 const INPUT_MAX: i32 = 127;
 /// The input that never changes.
-const CONSTANT: i32 = 1 << INPUT_BITS;
+const CONSTANT: i16 = 1 << INPUT_BITS;
 /// Largest output of a unit.
 const UNIT_MAX: i32 = 4095;
 /// Quantiser index in the middle of the usual range.
@@ -99,32 +102,49 @@ impl Surroundings {
         (y + MARGIN) * self.stride + x + MARGIN
     }
 
-    /// The inputs of `count` samples of a row; those of the others are left as they are.
+    /// The inputs of `count` samples of a row but their places; those of other samples are left as they are.
     #[inline(always)]
-    fn describe(&self, x: usize, y: usize, count: usize, inputs: &mut [[i32; LANES]; INPUTS]) {
+    fn describe(&self, x: usize, y: usize, count: usize, inputs: &mut [Pair; PAIRS[0]]) {
         let at = self.index(x, y);
         let own = &self.scales[0][at..][..count];
         let reciprocal = ((1 << 26) / Step::from_index(self.quantiser).fixed()) as i32;
-        for (input, &(scale, dx, dy)) in inputs.iter_mut().zip(&PLACES) {
+        let difference = |(scale, dx, dy): (usize, isize, isize)| {
             let other = at.wrapping_add_signed(dy * self.stride as isize + dx);
             let others = &self.scales[scale][other..][..count];
-            for ((value, &other), &own) in input.iter_mut().zip(others).zip(own) {
+            let mut line = [0; LANES];
+            for ((value, &other), &own) in line.iter_mut().zip(others).zip(own) {
                 let difference = i32::from(other) - i32::from(own);
-                *value = ((difference * reciprocal) >> 12).clamp(-INPUT_MAX, INPUT_MAX);
+                let steps = (difference * reciprocal) >> 12;
+                *value = steps.clamp(-INPUT_MAX, INPUT_MAX) as i16;
             }
+            line
+        };
+        for (pair, &[first, second]) in inputs.iter_mut().zip(PLACES.as_chunks().0) {
+            *pair = side_by_side(&difference(first), &difference(second));
         }
         let rate = 3 * (i32::from(self.quantiser) - MIDDLE_QUANTISER);
-        inputs[AROUND] = [rate.clamp(-INPUT_MAX, INPUT_MAX); LANES];
-        inputs[INPUTS - 1] = [CONSTANT; LANES];
+        let rate = rate.clamp(-INPUT_MAX, INPUT_MAX) as i16;
+        inputs[AROUND / 2] = side_by_side(&[rate; LANES], &[0; LANES]);
+        inputs[AROUND / 2 + 1] = side_by_side(&[0; LANES], &[CONSTANT; LANES]);
     }
 
     /// The inputs of one sample but its place.
     #[cfg(feature = "encoder")]
     pub fn inputs(&self, x: usize, y: usize) -> [i8; INPUTS] {
-        let mut inputs = [[0; LANES]; INPUTS];
+        let mut inputs = [[0; 2 * LANES]; PAIRS[0]];
         self.describe(x, y, 1, &mut inputs);
-        inputs.map(|lanes| lanes[0] as i8)
+        std::array::from_fn(|at| inputs[at / 2][at % 2] as i8)
     }
+}
+
+#[inline(always)]
+fn side_by_side(first: &[i16; LANES], second: &[i16; LANES]) -> Pair {
+    let mut pair = [0; 2 * LANES];
+    let places = pair.as_chunks_mut::<2>().0.iter_mut();
+    for ((place, &first), &second) in places.zip(first).zip(second) {
+        *place = [first, second];
+    }
+    pair
 }
 
 /// Where [`place_input`] goes among the inputs: along the width, along the height.
@@ -173,18 +193,23 @@ pub(crate) fn restored(
 ) -> Samples {
     let width = before.stride;
     let mut out = before.clone();
+    let weights = [
+        paired(&net.first, INPUTS),
+        paired(&net.second, FIRST + 1),
+        paired(&net.last, SECOND + 1),
+    ];
     let surroundings = Surroundings::new(&filtered.data, width, quantiser);
-    let columns: Vec<i32> = (0..width.next_multiple_of(LANES) as u32)
-        .map(|x| place_input(origin.0 + x, net.extent[0]))
+    let columns: Vec<i16> = (0..width.next_multiple_of(LANES) as u32)
+        .map(|x| place_input(origin.0 + x, net.extent[0]) as i16)
         .collect();
     for (y, row) in out.data.chunks_exact_mut(width).enumerate() {
-        let row_place = place_input(origin.1 + y as u32, net.extent[1]);
+        let row_place = place_input(origin.1 + y as u32, net.extent[1]) as i16;
         for (run, samples) in row.chunks_mut(LANES).enumerate() {
             let x = run * LANES;
             if flags.get(x, y) {
                 samples.copy_from_slice(&filtered.data[y * width + x..][..samples.len()]);
-                vectorised(Restore {
-                    net,
+                with_pairs(Restore {
+                    weights: &weights,
                     surroundings: &surroundings,
                     start: (x, y),
                     places: (&columns[x..][..LANES], row_place),
@@ -199,31 +224,34 @@ pub(crate) fn restored(
 
 /// Corrects a run of samples.
 struct Restore<'a> {
-    net: &'a Net,
+    /// Of the three layers.
+    weights: &'a [Vec<[i16; 2]>; 3],
     surroundings: &'a Surroundings,
     /// Column and row of the first sample.
     start: (usize, usize),
     /// Inputs that say where the samples are: along the width, and along the height.
-    places: (&'a [i32], i32),
+    places: (&'a [i16], i16),
     step: i64,
     samples: &'a mut [u16],
 }
 
-impl NullaryFnOnce for Restore<'_> {
-    type Output = ();
-
+impl PairOperation for Restore<'_> {
     #[inline(always)]
-    fn call(self) {
-        let mut inputs = [[0; LANES]; INPUTS];
+    fn call(self, pairs: impl PairProducts) {
+        let mut inputs = [[0; 2 * LANES]; PAIRS[0]];
         let (x, y) = self.start;
         (self.surroundings).describe(x, y, self.samples.len(), &mut inputs);
-        inputs[PLACE_INPUTS[0]].copy_from_slice(self.places.0);
-        inputs[PLACE_INPUTS[1]] = [self.places.1; LANES];
-        let mut first = [[CONSTANT; LANES]; FIRST + 1];
-        layer(&self.net.first, &inputs, &mut first[..FIRST]);
-        let mut second = [[CONSTANT; LANES]; SECOND + 1];
-        layer(&self.net.second, &first, &mut second[..SECOND]);
-        let sums = weighted(&self.net.last, &second);
+        let [across, down] = PLACE_INPUTS;
+        for (lane, &place) in self.places.0.iter().enumerate() {
+            inputs[across / 2][2 * lane + across % 2] = place;
+            inputs[down / 2][2 * lane + down % 2] = self.places.1;
+        }
+        let mut first = [[0; 2 * LANES]; PAIRS[1]];
+        let [to_first, to_second, to_last] = self.weights;
+        layer(pairs, to_first, &inputs, &mut first);
+        let mut second = [[0; 2 * LANES]; PAIRS[2]];
+        layer(pairs, to_second, &first, &mut second);
+        let [sums] = weighted(pairs, [to_last], &second);
         for (sample, sum) in self.samples.iter_mut().zip(sums) {
             let correction = i64::from((sum >> 4).clamp(-8192, 8191));
             let correction = (correction * self.step + (1 << 19)) >> 20;
@@ -232,23 +260,52 @@ impl NullaryFnOnce for Restore<'_> {
     }
 }
 
-/// Units that add up their inputs and pass on what is above zero.
+/// The weights of a layer whose units have `inputs` inputs, in pairs like these.
+fn paired(weights: &[i16], inputs: usize) -> Vec<[i16; 2]> {
+    let units = weights.chunks_exact(inputs);
+    let pair = |pair: &[i16]| [pair[0], pair.get(1).copied().unwrap_or(0)];
+    units.flat_map(|unit| unit.chunks(2).map(pair)).collect()
+}
+
+/// Units that add up their inputs and pass on what is above zero; the constant stands behind them.
 #[inline(always)]
-fn layer(weights: &[i16], inputs: &[[i32; LANES]], units: &mut [[i32; LANES]]) {
-    for (unit, weights) in units.iter_mut().zip(weights.chunks_exact(inputs.len())) {
-        let sums = weighted(weights, inputs);
-        for (out, sum) in unit.iter_mut().zip(sums) {
-            *out = ((sum + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS).clamp(0, UNIT_MAX);
-        }
+fn layer(pairs: impl PairProducts, weights: &[[i16; 2]], inputs: &[Pair], units: &mut [Pair]) {
+    let (constant, units) = units.split_last_mut().expect("the constant");
+    *constant = side_by_side(&[CONSTANT; LANES], &[0; LANES]);
+    let weights = weights.chunks_exact(2 * inputs.len());
+    for (unit, weights) in units.iter_mut().zip(weights) {
+        let (first, second) = weights.split_at(inputs.len());
+        let sums = weighted(pairs, [first, second], inputs);
+        let [first, second] = sums.map(|sums| {
+            sums.map(|sum| {
+                let sum = (sum + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
+                sum.clamp(0, UNIT_MAX) as i16
+            })
+        });
+        *unit = side_by_side(&first, &second);
     }
 }
 
+/// The weighted sums of some units.
 #[inline(always)]
-fn weighted(weights: &[i16], inputs: &[[i32; LANES]]) -> [i32; LANES] {
-    let mut sums = [0; LANES];
-    for (&weight, input) in weights.iter().zip(inputs) {
-        for (sum, value) in sums.iter_mut().zip(input) {
-            *sum += i32::from(weight) * value;
+fn weighted<const UNITS: usize>(
+    pairs: impl PairProducts,
+    weights: [&[[i16; 2]]; UNITS],
+    inputs: &[Pair],
+) -> [[i32; LANES]; UNITS] {
+    let weights = weights.map(|weights| &weights[..inputs.len()]);
+    let mut sums = [[0; LANES]; UNITS];
+    for (at, input) in inputs.iter().enumerate() {
+        for (sums, weights) in sums.iter_mut().zip(weights) {
+            let [first, second] = weights[at];
+            let weights = std::array::from_fn(|i| if i % 2 == 0 { first } else { second });
+            let groups = sums.as_chunks_mut::<8>().0.iter_mut();
+            for (sums, input) in groups.zip(input.as_chunks::<16>().0) {
+                let products = pairs.pair_products(*input, weights);
+                for (sum, product) in sums.iter_mut().zip(products) {
+                    *sum += product;
+                }
+            }
         }
     }
     sums
