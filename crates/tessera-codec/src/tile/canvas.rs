@@ -1,6 +1,6 @@
 //! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
 
-use super::predict::Border;
+use super::predict::{Border, Known};
 use super::reference::ReferenceUse;
 use tessera_patch::Shape;
 
@@ -138,18 +138,12 @@ impl Canvas {
     pub(crate) fn border_of(&self, samples: &Samples, x: usize, y: usize, shape: Shape) -> Border {
         let length = shape.width() + shape.height();
         let (lefts, tops) = self.decoded_arms(x, y, length);
-        let at = |x: usize, y: usize| y * samples.stride + x;
-        let corner = self
-            .cell(x as isize - 1, y as isize - 1)
-            .map(|_| samples.data[at(x - 1, y - 1)]);
-        let top = if tops == 0 {
-            &[][..]
-        } else {
-            &samples.data[at(x, y - 1)..][..tops]
+        let known = Known {
+            lefts,
+            tops,
+            corner: self.cell(x as isize - 1, y as isize - 1).is_some(),
         };
-        let column = x.saturating_sub(1);
-        let left = (0..lefts).map(|away| samples.data[at(column, y + away)]);
-        Border::new(length, left, corner, top)
+        Border::read(&samples.data, samples.stride, (x, y), length, known)
     }
 
     /// The border of a patch at (x, y) with samples from elsewhere, where this canvas says what is decoded.

@@ -45,7 +45,36 @@ pub(crate) struct Border {
     length: usize,
 }
 
+/// How much of a border there is to read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Samples down from the corner.
+    pub(crate) lefts: usize,
+    /// Samples to the right of the corner.
+    pub(crate) tops: usize,
+    pub(crate) corner: bool,
+}
+
 impl Border {
+    /// The border of `length` samples per arm of a patch at (x, y), read from a plane.
+    pub(crate) fn read(
+        samples: &[u16],
+        stride: usize,
+        (x, y): (usize, usize),
+        length: usize,
+        known: Known,
+    ) -> Self {
+        let at = |x: usize, y: usize| y * stride + x;
+        let corner = known.corner.then(|| samples[at(x - 1, y - 1)]);
+        let top = match known.tops {
+            0 => &[][..],
+            tops => &samples[at(x, y - 1)..][..tops],
+        };
+        let column = x.saturating_sub(1);
+        let left = (0..known.lefts).map(|away| samples[at(column, y + away)]);
+        Self::new(length, left, corner, top)
+    }
+
     /// A border of `length` samples per arm from what is decoded: `left` and `top` hold the samples that
     /// exist, counted away from the corner. What is missing takes the value before it on the way from
     /// the lowest left sample over the corner to the rightmost top sample.

@@ -415,18 +415,25 @@ impl<'a> TileState<'a> {
         leaf: &Leaf,
         luma_mode: usize,
     ) -> (Vec<i32>, Border) {
-        let canvas = self.canvas(site.kind);
-        let border = canvas.border(site.component, site.x, site.y, site.shape);
         if let (Some(references), Some(used)) = (&self.references, leaf.reference) {
+            let canvas = self.canvas(site.kind);
+            let border = canvas.border(site.component, site.x, site.y, site.shape);
             let prediction = references.predict(canvas, site, &border, used);
             return (prediction.samples, prediction.border);
         }
-        let decoded = &canvas.components[site.component];
-        let networks = self.forecaster(site, &decoded.data, decoded.stride);
-        let predictor = Predictor::with_networks(border, site.shape, networks);
+        let predictor = self.predictor(site);
         let mut samples = self.samples.take(site.shape.area());
         self.predict(site, &predictor, leaf.mode, luma_mode, &mut samples);
         (samples, predictor.raw)
+    }
+
+    /// Predicts a patch from what is decoded.
+    pub(crate) fn predictor(&self, site: &Site) -> Predictor<'_> {
+        let canvas = self.canvas(site.kind);
+        let border = canvas.border(site.component, site.x, site.y, site.shape);
+        let decoded = &canvas.components[site.component];
+        let networks = self.forecaster(site, &decoded.data, decoded.stride);
+        Predictor::with_networks(border, site.shape, networks)
     }
 
     /// The networks for luma patches, if the dictionary has some, looking at `samples`.
@@ -525,6 +532,19 @@ impl<'a> TileState<'a> {
             limit: shape.coded(),
             patch,
         });
+    }
+
+    /// Adds what is coded of a leaf to the predictions of its components.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn add_residuals(&self, site: &Site, leaf: &Leaf, predictions: &mut [Vec<i32>]) {
+        let fold = Fold::new(site.kind, leaf.mode, site.shape);
+        for (component, samples) in predictions.iter_mut().enumerate() {
+            let patch = &leaf.patches[component];
+            if patch.coded() {
+                let site = Site { component, ..*site };
+                self.add_residual(&site, fold, patch, samples);
+            }
+        }
     }
 
     /// Adds the patch that the levels stand for to `samples`.

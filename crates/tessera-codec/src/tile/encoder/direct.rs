@@ -134,7 +134,7 @@ impl Encoder<'_> {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let mut prediction = self.state.samples.take(shape.area());
-        self.luma_predictor(&site).predict(mode, &mut prediction);
+        self.state.predictor(&site).predict(mode, &mut prediction);
         let frequencies = self.frequencies(&site, &prediction);
         let patch = self.round(&site, mode, frequencies);
         let leaf = Leaf {
@@ -236,14 +236,7 @@ impl Encoder<'_> {
 
     /// Draws and writes a leaf.
     fn write_rounded(&mut self, site: &Site, mut leaf: Leaf, mut samples: Vec<Vec<i32>>) {
-        let fold = Fold::new(site.kind, leaf.mode, site.shape);
-        for (component, samples) in samples.iter_mut().enumerate() {
-            let patch = &leaf.patches[component];
-            if patch.coded() {
-                let site = Site { component, ..*site };
-                self.state.add_residual(&site, fold, patch, samples);
-            }
-        }
+        self.state.add_residuals(site, &leaf, &mut samples);
         let info = leaf.traces(site.shape);
         (self.state).code_known_leaf(&mut self.writer, site, &mut leaf, &samples, info);
         samples

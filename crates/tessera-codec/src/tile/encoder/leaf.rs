@@ -112,7 +112,7 @@ impl<'d> Encoder<'d> {
 
     fn try_luma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
         let site = luma_site(x, y, shape);
-        let predictor = self.luma_predictor(&site);
+        let predictor = self.state.predictor(&site);
         let mut modes = self.rank_luma_modes(&site, &predictor);
         self.add_references(&site, &predictor.raw, &mut modes);
         let options = self.rank_luma_options(&site, &modes);
@@ -154,14 +154,6 @@ impl<'d> Encoder<'d> {
         self.recycle(modes);
         self.floats.give(trial.spectrum);
         Some(self.finish(&site, leaf, vec![trial.prediction], patch.cost))
-    }
-
-    /// Predicts a luma patch from what is decoded.
-    pub(super) fn luma_predictor(&self, site: &Site) -> Predictor<'_> {
-        let decoded = &self.state.luma.components[0];
-        let networks = self.state.forecaster(site, &decoded.data, decoded.stride);
-        let border = self.state.luma.border(0, site.x, site.y, site.shape);
-        Predictor::with_networks(border, site.shape, networks)
     }
 
     /// The pairs of mode and basis that are coded in full, most promising first.
@@ -448,20 +440,14 @@ impl<'d> Encoder<'d> {
         let Trial { x, y, shape, .. } = *trial;
         if !trial.drawn {
             trial.drawn = true;
-            let fold = Fold::new(kind, trial.leaf.mode, shape);
-            for (component, samples) in trial.samples.iter_mut().enumerate() {
-                let patch = &trial.leaf.patches[component];
-                if patch.coded() {
-                    let site = Site {
-                        kind,
-                        component,
-                        x,
-                        y,
-                        shape,
-                    };
-                    self.state.add_residual(&site, fold, patch, samples);
-                }
-            }
+            let site = Site {
+                kind,
+                component: 0,
+                x,
+                y,
+                shape,
+            };
+            (self.state).add_residuals(&site, &trial.leaf, &mut trial.samples);
         }
         let canvas = self.state.canvas_mut(kind);
         for (component, samples) in canvas.components.iter_mut().zip(&trial.samples) {

@@ -7,7 +7,7 @@
 use super::Encoder;
 use super::orientation::Orientations;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{Border, MEAN, PLANAR, Predictor};
+use crate::tile::predict::{Border, Known, MEAN, PLANAR, Predictor};
 use crate::tile::state::{Fold, Site};
 use crate::tile::syntax::{Block, Split};
 use tessera_patch::Shape;
@@ -228,29 +228,16 @@ impl Encoder<'_> {
     }
 
     /// Border of original samples.
-    pub(super) fn original_border(&self, site: &Site) -> Border {
-        let plane = &self.source;
+    fn original_border(&self, site: &Site) -> Border {
         let Site { x, y, shape, .. } = *site;
-        let at = |x: usize, y: usize| y * self.stride + x;
         let length = shape.width() + shape.height();
-        let lefts = if x == 0 {
-            0
-        } else {
-            length.min(self.state.luma.height - y)
+        let arm = |behind: usize, room: usize| if behind == 0 { 0 } else { length.min(room) };
+        let known = Known {
+            lefts: arm(x, self.state.luma.height - y),
+            tops: arm(y, self.state.luma.width - x),
+            corner: x > 0 && y > 0,
         };
-        let tops = if y == 0 {
-            0
-        } else {
-            length.min(self.state.luma.width - x)
-        };
-        let left = (0..lefts).map(|away| plane[at(x - 1, y + away)]);
-        let top = if tops == 0 {
-            &[][..]
-        } else {
-            &plane[at(x, y - 1)..][..tops]
-        };
-        let corner = (x > 0 && y > 0).then(|| plane[at(x - 1, y - 1)]);
-        Border::new(length, left, corner, top)
+        Border::read(&self.source, self.stride, (x, y), length, known)
     }
 }
 

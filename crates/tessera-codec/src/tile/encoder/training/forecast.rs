@@ -4,7 +4,7 @@ use super::PatchObserver;
 use crate::tile::encoder::Encoder;
 use crate::tile::encoder::rough::luma_site;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{Border, HORIZONTAL, MEAN, PLANAR, Predictor, VERTICAL};
+use crate::tile::predict::{Border, HORIZONTAL, Known, MEAN, PLANAR, Predictor, VERTICAL};
 use crate::tile::state::{Fold, Site};
 use crate::tile::transform::geometry;
 use tessera_dict::patch_net;
@@ -92,14 +92,12 @@ impl Encoder<'_> {
             0 => 0,
             _ => arm(h, w, turn % 4 == 1, canvas.height - y),
         };
-        let at = |x: usize, y: usize| y * samples.stride + x;
-        let left = (0..lefts).map(|away| samples.data[at(x - 1, y + away)]);
-        let corner = (x > 0 && y > 0).then(|| samples.data[at(x - 1, y - 1)]);
-        let top = match tops {
-            0 => &[][..],
-            _ => &samples.data[at(x, y - 1)..][..tops],
+        let known = Known {
+            lefts,
+            tops,
+            corner: x > 0 && y > 0,
         };
-        Border::new(w + h, left, corner, top)
+        Border::read(&samples.data, samples.stride, (x, y), w + h, known)
     }
 
     /// What can be learned from a patch with this border; `mode` is one that may suit it.
