@@ -182,14 +182,8 @@ impl Run<'_> {
     ///
     /// They stay if the judges like them even before the priors know them.
     fn forecast(&mut self) -> Result<(), TrainError> {
-        // Every other pass sees the pictures mirrored: few collections have enough of them for large networks, and what
-        // is not alike in the mirror differs by its place.
         let tasks: Vec<Task> = (0..FORECAST_PASSES)
-            .flat_map(|turn| {
-                let mirrored = turn % 2 == 1;
-                let pass = self.pass(turn, &QUANTISERS).into_iter();
-                pass.map(move |task| Task { mirrored, ..task })
-            })
+            .flat_map(|turn| self.mirrored_in_turn(turn, &QUANTISERS))
             .collect();
         let mut all = Forecasts::default();
         for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
@@ -284,7 +278,7 @@ impl Run<'_> {
         turn: usize,
     ) -> Result<[NetSamples; 2], TrainError> {
         let tasks: Vec<Task> = (turn..turn + NET_PASSES)
-            .flat_map(|turn| self.pass(turn, &NET_QUANTISERS))
+            .flat_map(|turn| self.mirrored_in_turn(turn, &NET_QUANTISERS))
             .collect();
         let count = samples_per_part(tasks.len());
         let mut all: [NetSamples; 2] = Default::default();
@@ -383,6 +377,15 @@ impl Run<'_> {
             }
         };
         (0..parts).map(task).collect()
+    }
+
+    /// A pass for networks; every other one sees the pictures mirrored, for few collections have enough of them to
+    /// learn from, and what is not alike in the mirror differs by its place.
+    fn mirrored_in_turn(&self, turn: usize, quantisers: &[u8]) -> Vec<Task> {
+        let mut pass = self.pass(turn, quantisers);
+        pass.iter_mut()
+            .for_each(|task| task.mirrored = turn % 2 == 1);
+        pass
     }
 
     fn judged(&mut self, dictionary: &Dictionary) -> Result<f64, TrainError> {
