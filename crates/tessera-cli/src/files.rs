@@ -73,7 +73,9 @@ pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     if path.is_dir() {
-        bail!(Usage(format!("{} is a folder, not a file", path.display())));
+        let path = path.display();
+        let advice = "name a file in it; `tessera encode -r` takes whole folders";
+        bail!(Usage(format!("{path} is a folder, not a file; {advice}")));
     }
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
