@@ -144,41 +144,13 @@ impl Gallery {
     }
 
     /// A part of a picture (see [`part_of`]), ready to be encoded.
-    pub(crate) fn part(
-        &self,
-        index: usize,
-        crop: u32,
-        turn: usize,
-        quantiser: u8,
-    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
-        self.cut(index, crop, turn, quantiser, false)
-    }
-
-    /// The same part of the mirrored picture.
-    pub(crate) fn mirrored_part(
-        &self,
-        index: usize,
-        crop: u32,
-        turn: usize,
-        quantiser: u8,
-    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
-        self.cut(index, crop, turn, quantiser, true)
-    }
-
-    fn cut(
-        &self,
-        index: usize,
-        crop: u32,
-        turn: usize,
-        quantiser: u8,
-        mirrored: bool,
-    ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
-        let picture = self.load(index)?;
-        let mut rect = part_of(&picture, crop, turn);
+    pub(crate) fn part(&self, task: &Task) -> Result<(Vec<Plane>, TileConfig), TrainError> {
+        let picture = self.load(task.picture)?;
+        let mut rect = part_of(&picture, task.crop, task.turn);
         let mut planes = picture
             .planes(rect)
-            .map_err(|error| self.unusable(index, &error))?;
-        if mirrored {
+            .map_err(|error| self.unusable(task.picture, &error))?;
+        if task.mirrored {
             planes.iter_mut().for_each(mirror);
             rect.x = picture.width() - rect.x - rect.width;
         }
@@ -189,7 +161,7 @@ impl Gallery {
                 1 => PlaneLayout::Gray,
                 _ => PlaneLayout::Ycbcr444,
             },
-            quantiser,
+            quantiser: task.quantiser,
             chroma_offset: CHROMA_OFFSET,
             origin: (rect.x, rect.y),
             alpha: false,
@@ -207,6 +179,34 @@ impl Gallery {
             hasher.update(blake3::hash(&std::fs::read(file)?).as_bytes());
         }
         Ok(hasher.finalize().to_hex()[..32].to_string())
+    }
+}
+
+/// A part of a picture to code at one quality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    /// Index of the picture in its gallery.
+    pub(crate) picture: usize,
+    /// Varies the place of the part.
+    pub(crate) turn: usize,
+    /// Largest side of the part.
+    pub(crate) crop: u32,
+    /// Luma quantiser.
+    pub(crate) quantiser: u8,
+    /// Whether the picture is mirrored.
+    pub(crate) mirrored: bool,
+}
+
+impl Task {
+    /// Of the picture as it is.
+    pub(crate) fn new(picture: usize, crop: u32, turn: usize, quantiser: u8) -> Self {
+        Self {
+            picture,
+            turn,
+            crop,
+            quantiser,
+            mirrored: false,
+        }
     }
 }
 

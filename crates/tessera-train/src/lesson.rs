@@ -1,6 +1,6 @@
 //! Parts of pictures coded with a dictionary: what training looks at.
 
-use crate::gallery::Gallery;
+use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
 use crate::net::NetSamples;
 use crate::patch_net::Forecasts;
@@ -13,21 +13,6 @@ use tessera_codec::tile::encoder::training::{
 use tessera_codec::tile::{Effort, TileConfig};
 use tessera_dict::{Dictionary, FilterSet};
 use tessera_patch::Plane;
-
-/// A part of a picture to code at one quality.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Task {
-    /// Index of the picture in its gallery.
-    pub(crate) picture: usize,
-    /// Varies the place of the part.
-    pub(crate) turn: usize,
-    /// Largest side of the part.
-    pub(crate) crop: u32,
-    /// Luma quantiser.
-    pub(crate) quantiser: u8,
-    /// Whether the picture is mirrored.
-    pub(crate) mirrored: bool,
-}
 
 /// What coding a part showed.
 #[derive(Debug)]
@@ -77,17 +62,7 @@ impl Teacher<'_> {
         task: &Task,
         observer: Option<&mut dyn PatchObserver>,
     ) -> Result<(Vec<Plane>, TileConfig, TrainingTile), TrainError> {
-        let cut = match task.mirrored {
-            true => Gallery::mirrored_part,
-            false => Gallery::part,
-        };
-        let (planes, config) = cut(
-            self.gallery,
-            task.picture,
-            task.crop,
-            task.turn,
-            task.quantiser,
-        )?;
+        let (planes, config) = self.gallery.part(task)?;
         let (dictionary, effort) = (self.dictionary, self.effort);
         let mut models = CarriedModels::new(dictionary);
         let tile = encode_for_training(&planes, &config, dictionary, effort, &mut models, observer);

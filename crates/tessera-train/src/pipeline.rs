@@ -8,7 +8,7 @@
 
 use crate::bases::learn_bases;
 use crate::filter::{BandStatistics, solve_filter};
-use crate::gallery::Gallery;
+use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
@@ -315,6 +315,7 @@ impl Training<'_> {
     ) -> Result<(Vec<Plane>, TileConfig), TrainError> {
         let quantisers = &self.params.quantisers;
         let quantiser = quantisers[(index + 2 * pass) % quantisers.len()];
-        self.gallery.part(index, crop, index + 31 * pass, quantiser)
+        self.gallery
+            .part(&Task::new(index, crop, index + 31 * pass, quantiser))
     }
 }

@@ -15,9 +15,9 @@
 
 use crate::adapt::adapt_bases;
 use crate::filter::{BandStatistics, solve_filter_from};
-use crate::gallery::Gallery;
+use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
-use crate::lesson::{Task, Teacher};
+use crate::lesson::Teacher;
 use crate::net::{NetSamples, learn_nets, samples_per_part};
 use crate::patch_net::Forecasts;
 use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
@@ -368,13 +368,8 @@ impl Run<'_> {
         let parts = count.min(PARTS);
         let task = |i: usize| {
             let picture = (turn * parts + i) % count;
-            Task {
-                picture,
-                turn: turn + picture,
-                crop: self.params.crop,
-                quantiser: quantisers[(picture + 2 * turn) % quantisers.len()],
-                mirrored: false,
-            }
+            let quantiser = quantisers[(picture + 2 * turn) % quantisers.len()];
+            Task::new(picture, self.params.crop, turn + picture, quantiser)
         };
         (0..parts).map(task).collect()
     }
@@ -402,13 +397,8 @@ impl Run<'_> {
             go_on(self.observer)?;
             let total = self.judges.len();
             self.observer.progress(Stage::Judging, picture, total);
-            let tasks = QUANTISERS.map(|quantiser| Task {
-                picture,
-                turn: picture,
-                crop: self.params.crop,
-                quantiser,
-                mirrored: false,
-            });
+            let crop = self.params.crop;
+            let tasks = QUANTISERS.map(|quantiser| Task::new(picture, crop, picture, quantiser));
             let lessons = self
                 .teacher(self.judges, dictionary)
                 .lessons(&tasks, None)?;

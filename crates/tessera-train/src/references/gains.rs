@@ -2,7 +2,7 @@
 
 use super::ReferenceParams;
 use super::candidates::Candidate;
-use crate::gallery::Gallery;
+use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::reference_costs::{BlockCosts, reference_costs};
@@ -123,7 +123,7 @@ fn costs_of(
     quantiser: u8,
     batches: &[Dictionary],
 ) -> Result<Vec<BlockCosts>, TrainError> {
-    let (planes, config) = gallery.part(index, CROP, index, quantiser)?;
+    let (planes, config) = gallery.part(&Task::new(index, CROP, index, quantiser))?;
     let luma = TileConfig {
         layout: PlaneLayout::Gray,
         ..config

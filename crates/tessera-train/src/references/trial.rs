@@ -2,7 +2,7 @@
 
 use super::candidates::Candidate;
 use super::{ReferenceChoice, ReferenceParams, ReferenceReport};
-use crate::gallery::Gallery;
+use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
@@ -54,7 +54,7 @@ impl<'a> Judge<'a> {
         for turn in 0..count {
             let index = turn * held_out.len() / count;
             for &quantiser in &params.quantisers {
-                tiles.push(held_out.part(index, CROP, TOP_LEFT, quantiser)?);
+                tiles.push(held_out.part(&Task::new(index, CROP, TOP_LEFT, quantiser))?);
             }
         }
         let mut judge = Self {
@@ -136,7 +136,8 @@ impl<'a> Judge<'a> {
             let mut models = CarriedModels::new(dictionary);
             for (turn, &index) in lessons.iter().enumerate().skip(chain).step_by(CHAINS) {
                 let quantiser = QUANTISERS[turn / CHAINS % QUANTISERS.len()];
-                let (planes, config) = self.gallery.part(index, CROP, TOP_LEFT, quantiser)?;
+                let task = Task::new(index, CROP, TOP_LEFT, quantiser);
+                let (planes, config) = self.gallery.part(&task)?;
                 encode_for_training(&planes, &config, dictionary, effort(), &mut models, None);
             }
             Ok(models.priors())
