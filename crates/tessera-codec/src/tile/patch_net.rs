@@ -49,7 +49,7 @@ impl Sight<'_> {
         let ((x, y), w, h) = (self.at, shape.width(), shape.height());
         let [across, down] = patch_net::means(shape);
         let (top, left) = (&border.top[1..=w], &border.left[1..=h]);
-        let mut inputs = Inputs::around(mean(top, left));
+        let mut inputs = Inputs::around(border.mean(shape));
         inputs.push_means(top, across);
         let row = |i: usize| Some((x + i, y.checked_sub(2)?));
         inputs.push_means(&self.second_line(top, row)[..w], across);
@@ -87,13 +87,6 @@ impl Sight<'_> {
         }
         line
     }
-}
-
-/// Mean of both sides of a patch's border.
-fn mean(top: &[i16], left: &[i16]) -> i32 {
-    let sum: i32 = top.iter().chain(left).map(|&s| i32::from(s)).sum();
-    let count = (top.len() + left.len()) as i32;
-    (2 * sum + count) / (2 * count)
 }
 
 /// What the units of the second hidden layer pass on, and the constant.

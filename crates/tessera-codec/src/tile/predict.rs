@@ -135,6 +135,16 @@ impl Border {
         out
     }
 
+    /// Mean of the parts of the border that touch the patch.
+    #[inline(always)]
+    pub(crate) fn mean(&self, shape: Shape) -> i32 {
+        let (w, h) = (shape.width(), shape.height());
+        let both = self.top[1..=w].iter().chain(&self.left[1..=h]);
+        let sum: i32 = both.map(|&sample| i32::from(sample)).sum();
+        let count = (w + h) as i32;
+        (2 * sum + count) / (2 * count)
+    }
+
     /// Sum of absolute differences along the parts of the border that touch the patch.
     pub(crate) fn gradient(&self, shape: Shape) -> u32 {
         let run = |arm: &[i16]| {
@@ -275,11 +285,7 @@ impl<'a, const W: usize> Predict<'a, W> {
 
     #[inline(always)]
     fn mean(&mut self) {
-        let (w, h) = (W, self.shape.height());
-        let both = self.raw.top[1..=w].iter().chain(&self.raw.left[1..=h]);
-        let sum: i32 = both.map(|&sample| i32::from(sample)).sum();
-        let count = (w + h) as i32;
-        self.rows.fill([(2 * sum + count) / (2 * count); W]);
+        self.rows.fill([self.raw.mean(self.shape); W]);
         self.blend_towards_border();
     }
 
