@@ -178,6 +178,23 @@ impl Effort {
         }
     }
 
+    /// What is tried with a dictionary: networks bring two more modes that often come first, and rough costs tell less
+    /// about what they leave. Training keeps to its own search.
+    fn with(self, dictionary: &Dictionary) -> Self {
+        const NETWORK_RANGE: f32 = 1.3;
+        if dictionary.patch_nets.is_none() || !self.revised {
+            return self;
+        }
+        Self {
+            modes: self.modes + 2,
+            options: self.options.map(|options| Options {
+                count: 3 * options.count - 1,
+                range: options.range.max(NETWORK_RANGE),
+            }),
+            ..self
+        }
+    }
+
     /// The options of a patch of this area.
     fn options_of(&self, area: usize) -> Options {
         let class = (area / 16).ilog2() as usize;
@@ -238,6 +255,7 @@ impl<'a> Encoder<'a> {
         dictionary: &'a Dictionary,
         effort: Effort,
     ) -> Self {
+        let effort = effort.with(dictionary);
         let state = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
         let analysis = Analysis::new(dictionary);
