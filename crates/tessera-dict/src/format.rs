@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, LANES};
 use crate::net;
+use crate::pack::{pack_zeros, unpack_zeros};
 use crate::patch_net;
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::reference;
@@ -168,60 +169,6 @@ fn prior_totals(references: bool) -> fn(BasisTotals) -> (usize, usize) {
     }
 }
 
-/// Largest size of an unpacked section; the default dictionary's largest takes a quarter of it.
-const MAX_SECTION: usize = 1 << 24;
-
-/// Replaces every run of zeros by a zero and the run's length minus one (at most 255).
-fn pack_zeros(body: &[u8]) -> Vec<u8> {
-    let mut out = (body.len() as u32).to_le_bytes().to_vec();
-    let mut at = 0;
-    while at < body.len() {
-        out.push(body[at]);
-        if body[at] == 0 {
-            let run = body[at..]
-                .iter()
-                .take(256)
-                .take_while(|&&byte| byte == 0)
-                .count();
-            out.push((run - 1) as u8);
-            at += run;
-        } else {
-            at += 1;
-        }
-    }
-    out
-}
-
-fn unpack_zeros(packed: &[u8]) -> Result<Vec<u8>, Error> {
-    let (length, mut packed) = packed.split_first_chunk::<4>().ok_or(Error::Truncated)?;
-    let length = u32::from_le_bytes(*length) as usize;
-    if length > MAX_SECTION {
-        return Err(Error::Corrupt("a section is too large"));
-    }
-    let mut body = Vec::with_capacity(length);
-    while !packed.is_empty() {
-        let literal = packed.iter().position(|&byte| byte == 0);
-        let (copied, rest) = packed.split_at(literal.unwrap_or(packed.len()));
-        body.extend_from_slice(copied);
-        packed = match rest {
-            [] => rest,
-            [_zero, more, rest @ ..] => {
-                body.resize(body.len() + usize::from(*more) + 1, 0);
-                rest
-            }
-            [_] => return Err(Error::Truncated),
-        };
-        if body.len() > length {
-            return Err(Error::Corrupt("a section is longer than it says"));
-        }
-    }
-    if body.len() == length {
-        Ok(body)
-    } else {
-        Err(Error::Truncated)
-    }
-}
-
 fn write_bases(bases: &BasisSet) -> Vec<u8> {
     let mut out = Vec::new();
     for group in bases.groups() {
@@ -354,10 +301,18 @@ fn read_prior(
     };
     let mut prior = Prior::untrained(bases);
     let stored = take(&mut body, 2 * cells)?.chunks_exact(2).map(cell);
-    prior.cells.splice(..cells, stored);
-    for weight in prior.weights[..vectors].iter_mut().flatten() {
-        *weight = i32::from(body.read_i16::<LittleEndian>()?) << WEIGHT_SHIFT;
-    }
+    prior
+        .cells
+        .iter_mut()
+        .zip(stored)
+        .for_each(|(to, cell)| *to = cell);
+    let stored = body
+        .chunks_exact(2)
+        .map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+    let weights = prior.weights[..vectors].iter_mut().flatten();
+    weights
+        .zip(stored)
+        .for_each(|(to, weight)| *to = i32::from(weight) << WEIGHT_SHIFT);
     Ok(prior)
 }
 

@@ -7,6 +7,7 @@ pub mod format;
 mod identity;
 pub mod layout;
 pub mod net;
+mod pack;
 pub mod patch_net;
 pub mod prior;
 pub mod reference;

@@ -1,7 +1,6 @@
 //! Adaptive probabilities mixed in the logistic domain (`spec/bitstream.md`, section "Mixing").
 
 use super::logistic::{LOGIT_BITS, STRETCH, STRETCH_BITS, squash};
-use std::sync::LazyLock;
 pub(crate) use tessera_dict::PlaneKind;
 use tessera_dict::Prior;
 use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, LANES};
@@ -57,16 +56,20 @@ impl Experience {
     }
 }
 
+/// The experience of a cell by its count.
+static EXPERIENCES: [Experience; 256] = experiences(0);
 /// The experience of a cell after one more observation, by its count before.
-static GROWN: [Experience; 256] = {
+static GROWN: [Experience; 256] = experiences(1);
+
+const fn experiences(more: u32) -> [Experience; 256] {
     let mut table = [Experience::of(COUNT_MAX); 256];
     let mut count = 0;
-    while count < COUNT_MAX {
-        table[count as usize] = Experience::of(count + 1);
+    while count + more < COUNT_MAX {
+        table[count as usize] = Experience::of(count + more);
         count += 1;
     }
     table
-};
+}
 
 /// An adaptive probability, and what follows from it: one line of the cache serves the prediction and the update.
 #[derive(Clone, Copy, Debug)]
@@ -80,13 +83,12 @@ struct Cell {
 }
 
 impl Cell {
-    /// A cell with a probability of 16 bits.
-    fn new(probability: u32, count: u32) -> Self {
-        let experience = Experience::of(count);
-        let state = probability << 16 | count;
+    fn new(prior: &PriorCell) -> Self {
+        let (probability, odds) = STARTS[usize::from(prior.log_odds as u8)];
+        let experience = &EXPERIENCES[usize::from(prior.count)];
         Self {
-            state,
-            opinion: opinion(state, experience.confidence),
+            state: u32::from(probability) << 16 | u32::from(prior.count),
+            opinion: opinion(odds, experience.confidence),
             rate: experience.rate,
         }
     }
@@ -99,15 +101,14 @@ impl Cell {
         let step = ((target - probability) * i64::from(self.rate)) >> 16;
         let grown = &GROWN[(self.state & COUNT_MAX) as usize];
         self.state = ((probability + step) as u32) << 10 | grown.count;
-        self.opinion = opinion(self.state, grown.confidence);
+        self.opinion = opinion(STRETCH[(self.state >> 20) as usize], grown.confidence);
         self.rate = grown.rate;
     }
 }
 
 #[inline(always)]
-fn opinion(state: u32, confidence: u16) -> i16 {
-    let odds = i32::from(STRETCH[(state >> 20) as usize]);
-    ((odds * i32::from(confidence)) >> 8) as i16
+fn opinion(odds: i16, confidence: u16) -> i16 {
+    ((i32::from(odds) * i32::from(confidence)) >> 8) as i16
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,14 +127,19 @@ pub(crate) struct Prediction {
     pub(crate) one: u32,
 }
 
-/// The cell for every log-odds and count a dictionary can store, by both bytes.
-static STARTS: LazyLock<Vec<Cell>> = LazyLock::new(|| {
-    let start = |key: u32| {
-        let log_odds = i32::from((key >> 8) as u8 as i8);
-        Cell::new(squash(log_odds << (LOGIT_BITS - 4)), key & 255)
-    };
-    (0..1 << 16).map(start).collect()
-});
+/// Probability of 16 bits, and its log-odds as the mixer sees them, for every log-odds a dictionary can store (as a byte
+/// without sign).
+static STARTS: [(u16, i16); 256] = {
+    let mut table = [(0, 0); 256];
+    let mut key = 0;
+    while key < 256 {
+        let log_odds = key as u8 as i8 as i32;
+        let probability = squash(log_odds << (LOGIT_BITS - 4));
+        table[key] = (probability as u16, STRETCH[(probability >> 4) as usize]);
+        key += 1;
+    }
+    table
+};
 
 /// All adaptive state of one plane kind.
 #[derive(Clone, Debug)]
@@ -145,12 +151,8 @@ pub(crate) struct Models {
 
 impl Models {
     pub(crate) fn new(prior: &Prior, bases: BasisTotals) -> Self {
-        let starts = &STARTS[..];
-        let start = |cell: &PriorCell| {
-            starts[usize::from(cell.log_odds as u8) << 8 | usize::from(cell.count)]
-        };
         Self {
-            cells: prior.cells.iter().map(start).collect(),
+            cells: prior.cells.iter().map(Cell::new).collect(),
             weights: prior.weights.clone(),
             tables: tables(bases),
         }
