@@ -122,25 +122,12 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
     let store = |value| S::store(format.depth.from_internal(value));
     let mut out = vec![S::store(0); planes.colour[0].data.len() * channels];
     match planes.colour.as_slice() {
-        [y, cb, cr] => {
-            let runs = y
-                .data
-                .chunks(RUN)
-                .zip(cb.data.chunks(RUN).zip(cr.data.chunks(RUN)));
-            for (out, (y, (cb, cr))) in out.chunks_mut(channels * RUN).zip(runs) {
-                let mut rgb = [[0; RUN]; 3];
-                for (to, from) in rgb.iter_mut().zip([y, cb, cr]) {
-                    to[..from.len()].copy_from_slice(from);
-                }
-                vectorised(ToRgb {
-                    run: &mut rgb,
-                    depth: format.depth,
-                });
-                for (i, pixel) in out.chunks_exact_mut(channels).enumerate() {
-                    pixel[..3].copy_from_slice(&[rgb[0][i], rgb[1][i], rgb[2][i]].map(S::store));
-                }
-            }
-        }
+        [y, cb, cr] => vectorised(ToRgb {
+            planes: [y, cb, cr].map(|plane| &plane.data[..]),
+            channels,
+            depth: format.depth,
+            out: &mut out,
+        }),
         planes => put_channel(&mut out, channels, 0, &planes[0], store),
     }
     if let Some(alpha) = &planes.alpha {
@@ -152,27 +139,58 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
 /// Pixels converted at once.
 const RUN: usize = 64;
 
-/// Turns a run of YCbCr of the codec into RGB of a picture.
-struct ToRgb<'a> {
-    run: &'a mut [[u16; RUN]; 3],
+/// Turns planes of YCbCr into interleaved RGB of a picture; further channels are left alone.
+struct ToRgb<'a, S> {
+    planes: [&'a [u16]; 3],
+    channels: usize,
     depth: BitDepth,
+    out: &'a mut [S],
 }
 
-impl NullaryFnOnce for ToRgb<'_> {
+impl<S: Sample> NullaryFnOnce for ToRgb<'_, S> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let [first, second, third] = self.run;
-        for i in 0..RUN {
-            [first[i], second[i], third[i]] = ycbcr_to_rgb([first[i], second[i], third[i]]);
+        // What the compiler knows when it lays out the loops is worth a copy of them.
+        match (self.channels, self.depth) {
+            (3, BitDepth::Eight) => self.convert::<3>(BitDepth::Eight),
+            (3, depth) => self.convert::<3>(depth),
+            (_, depth) => self.convert::<4>(depth),
         }
-        for channel in [first, second, third] {
-            for value in channel {
-                *value = self.depth.from_internal(*value);
+    }
+}
+
+impl<S: Sample> ToRgb<'_, S> {
+    #[inline(always)]
+    fn convert<const CHANNELS: usize>(self, depth: BitDepth) {
+        let [y, cb, cr] = self.planes.map(|plane| plane.chunks(RUN));
+        let (pixels, _) = self.out.as_chunks_mut::<CHANNELS>();
+        for (pixels, (y, (cb, cr))) in pixels.chunks_mut(RUN).zip(y.zip(cb.zip(cr))) {
+            let mut run = [[0; RUN]; 3];
+            for (to, from) in run.iter_mut().zip([y, cb, cr]) {
+                to[..from.len()].copy_from_slice(from);
+            }
+            let rgb = run_to_rgb(&run, depth);
+            for (i, pixel) in pixels.iter_mut().enumerate() {
+                for (to, channel) in pixel.iter_mut().zip(&rgb) {
+                    *to = S::store(channel[i]);
+                }
             }
         }
     }
+}
+
+#[inline(always)]
+fn run_to_rgb(run: &[[u16; RUN]; 3], depth: BitDepth) -> [[u16; RUN]; 3] {
+    let mut rgb = [[0; RUN]; 3];
+    for i in 0..RUN {
+        let pixel = ycbcr_to_rgb([run[0][i], run[1][i], run[2][i]]);
+        for (channel, value) in rgb.iter_mut().zip(pixel) {
+            channel[i] = depth.from_internal(value);
+        }
+    }
+    rgb
 }
 
 /// Writes a plane into one of several interleaved channels.
