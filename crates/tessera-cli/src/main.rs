@@ -4,6 +4,10 @@ use clap::Parser;
 use std::process::ExitCode;
 use tessera_cli::{Cli, exit, run};
 
+/// Commands are short and touch tens of megabytes once: large pages save most of what mapping them costs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
