@@ -69,10 +69,28 @@ fn every_format_and_odd_size_round_trips() {
             let decoded = decode(&encoded.bytes).unwrap();
             assert_eq!(decoded.format(), format);
             assert_eq!((decoded.width(), decoded.height()), (width, height));
-            assert_eq!(Fingerprint::of(&decoded), encoded.fingerprint);
-            let psnr = encoded.distortion.psnr();
+            assert_eq!(
+                Fingerprint::of(&decoded),
+                encoded.outcome.unwrap().fingerprint
+            );
+            let psnr = encoded.psnr().unwrap();
             assert!(psnr > 45.0, "{width}x{height} {format:?}: {psnr}");
         }
+    }
+}
+
+#[test]
+fn the_file_does_not_depend_on_whether_the_outcome_is_wanted() {
+    let format = PixelFormat {
+        alpha: true,
+        ..PixelFormat::RGB8
+    };
+    let picture = synthetic_picture(90, 70, format);
+    for effort in [1, 3] {
+        let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+        let unseen = encoder.clone().outcome(false).encode(&picture).unwrap();
+        assert!(unseen.outcome.is_none());
+        assert!(unseen.bytes == encoder.encode(&picture).unwrap().bytes);
     }
 }
 
@@ -362,9 +380,9 @@ fn psnr_target_is_met_with_the_coarsest_quantiser() {
     let picture = synthetic_picture(40, 32, PixelFormat::RGB8);
     let target = |decibels| encoder(0).target(Target::Psnr(decibels)).encode(&picture);
     let met = target(38.0).unwrap();
-    assert!(met.distortion.psnr() >= 38.0);
+    assert!(met.psnr().unwrap() >= 38.0);
     let coarser = encode(&picture, met.quantiser + 1);
-    assert!(coarser.distortion.psnr() < 38.0);
+    assert!(coarser.psnr().unwrap() < 38.0);
     assert!(matches!(target(f64::NAN), Err(Error::Parameter(_))));
 }
 

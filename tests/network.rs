@@ -50,7 +50,7 @@ fn the_decoder_sees_what_the_encoder_promised() {
             let decoded = decoder.decode(&encoded.bytes[..]).unwrap();
             assert_eq!(
                 Fingerprint::of(&decoded),
-                encoded.fingerprint,
+                encoded.outcome.unwrap().fingerprint,
                 "{quantiser}"
             );
         }

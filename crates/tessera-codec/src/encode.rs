@@ -13,9 +13,10 @@ use crate::references;
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
 use crate::search::{Pass, Target, search};
 use crate::threads;
-use crate::tile::{self, TileConfig, encode_tile};
+use crate::tile::{self, EncodedTile, TileConfig, encode_tile, encode_tile_unseen};
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use rayon::prelude::*;
+use std::iter::Sum;
 use std::sync::Arc;
 use tessera_dict::Dictionary;
 use tessera_patch::Plane;
@@ -59,6 +60,7 @@ pub struct Encoder {
     tile_log2: u8,
     keep_opaque_alpha: bool,
     strip_metadata: bool,
+    outcome: bool,
     dictionary: Option<Arc<Dictionary>>,
 }
 
@@ -71,6 +73,7 @@ impl Default for Encoder {
             tile_log2: DEFAULT_TILE_LOG2,
             keep_opaque_alpha: false,
             strip_metadata: false,
+            outcome: true,
             dictionary: None,
         }
     }
@@ -83,10 +86,36 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// The quantiser index that was used.
     pub quantiser: u8,
+    /// What a decoder will make of it, unless the encoder was told not to find out ([`Encoder::outcome`]).
+    pub outcome: Option<Outcome>,
+}
+
+impl Encoded {
+    /// Peak signal to noise ratio of the decoded picture in decibels, if that was to be found out.
+    pub fn psnr(&self) -> Option<f64> {
+        self.outcome.map(|outcome| outcome.distortion.psnr())
+    }
+}
+
+/// What a decoder will make of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
     /// How far the decoded picture is from the original.
     pub distortion: Distortion,
     /// Of the pixels a decoder will output; compare with [`Fingerprint::of`] a decoded picture.
     pub fingerprint: Fingerprint,
+}
+
+impl Sum for Outcome {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        let (distortions, fingerprints): (Vec<_>, Vec<_>) = parts
+            .map(|part| (part.distortion, part.fingerprint))
+            .unzip();
+        Self {
+            distortion: distortions.into_iter().sum(),
+            fingerprint: fingerprints.into_iter().sum(),
+        }
+    }
 }
 
 impl Encoder {
@@ -134,6 +163,14 @@ impl Encoder {
     #[must_use]
     pub fn strip_metadata(mut self, strip: bool) -> Self {
         self.strip_metadata = strip;
+        self
+    }
+
+    /// Whether to find out what a decoder will make of the file, as it is by default; targets that hang on it do so
+    /// anyway. Without it effort 1 is about a fifth faster.
+    #[must_use]
+    pub fn outcome(mut self, wanted: bool) -> Self {
+        self.outcome = wanted;
         self
     }
 
@@ -212,14 +249,15 @@ struct Job<'a> {
     effort: Effort,
     tile_log2: u8,
     quantiser: u8,
+    /// Whether to find out what a decoder will make of it.
+    outcome: bool,
 }
 
 /// A coded tile and its share of the picture's statistics.
 struct CodedTile {
     data: TileData,
     work: u64,
-    distortion: Distortion,
-    fingerprint: Fingerprint,
+    outcome: Option<Outcome>,
 }
 
 impl<'a> Job<'a> {
@@ -243,6 +281,7 @@ impl<'a> Job<'a> {
             },
             tile_log2: encoder.tile_log2,
             quantiser: quantiser.min(MAX_QUANTISER),
+            outcome: encoder.outcome || matches!(encoder.target, Target::Psnr(_)),
         }
     }
 
@@ -299,52 +338,62 @@ impl<'a> Job<'a> {
             origin: (rect.x, rect.y),
             alpha: false,
         };
-        let encode_planes = |planes: &[Plane], config: &TileConfig| {
-            let tile = encode_tile(
-                planes,
-                config,
-                self.dictionary,
-                tile::Effort::level(self.effort.value()),
-            );
-            let samples = rect.area() * planes.len() as u64;
-            (tile_work(samples, tile.bytes.len()), tile)
+        let colour = self.encode_planes(&source.colour, &config);
+        let alpha = source.alpha.as_ref().zip(self.alpha_quantiser());
+        let alpha = alpha.map(|(plane, quantiser)| {
+            self.encode_planes(
+                std::slice::from_ref(plane),
+                &alpha_config(&config, quantiser),
+            )
+        });
+        let work = |planes: usize, tile: &EncodedTile| {
+            tile_work(rect.area() * planes as u64, tile.bytes.len())
         };
-        let (mut work, colour) = encode_planes(&source.colour, &config);
-        let mut alpha = None;
-        if let Some((plane, quantiser)) = source.alpha.as_ref().zip(self.alpha_quantiser()) {
-            let config = alpha_config(&config, quantiser);
-            let (alpha_work, tile) = encode_planes(std::slice::from_ref(plane), &config);
-            work += alpha_work;
-            alpha = Some(tile);
-        }
+        let alpha_work = alpha.as_ref().map_or(0, |tile| work(1, tile));
+        let work = work(source.colour.len(), &colour) + alpha_work;
         let (alpha_bytes, alpha_planes) = alpha.map(|tile| (tile.bytes, tile.planes)).unzip();
-        let decoded = TilePlanes {
-            colour: colour.planes,
-            alpha: alpha_planes.and_then(|mut planes| planes.pop()),
-        };
-        let decoded = pixels::to_samples(&decoded, self.format);
+        let outcome = self.outcome.then(|| {
+            let decoded = TilePlanes {
+                colour: colour.planes,
+                alpha: alpha_planes.and_then(|mut planes| planes.pop()),
+            };
+            let decoded = pixels::to_samples(&decoded, self.format);
+            Outcome {
+                distortion: Distortion::of_tile(band, inside, &decoded, self.format),
+                fingerprint: Fingerprint::of_part(rect, &decoded),
+            }
+        });
         Ok(CodedTile {
             data: TileData {
                 colour: colour.bytes,
                 alpha: alpha_bytes,
             },
             work,
-            distortion: Distortion::of_tile(band, inside, &decoded, self.format),
-            fingerprint: Fingerprint::of_part(rect, &decoded),
+            outcome,
         })
+    }
+
+    /// Codes planes; what a decoder makes of them is left out unless it is wanted.
+    fn encode_planes(&self, planes: &[Plane], config: &TileConfig) -> EncodedTile {
+        let effort = tile::Effort::level(self.effort.value());
+        if self.outcome {
+            return encode_tile(planes, config, self.dictionary, effort);
+        }
+        EncodedTile {
+            bytes: encode_tile_unseen(planes, config, self.dictionary, effort),
+            planes: Vec::new(),
+        }
     }
 
     fn assemble(&self, tiles: Vec<CodedTile>, metadata: &Metadata) -> Encoded {
         let work = tiles.iter().map(|tile| tile.work).max().unwrap_or(0);
-        let distortion = tiles.iter().map(|tile| tile.distortion).sum();
-        let fingerprint = tiles.iter().map(|tile| tile.fingerprint).sum();
+        let outcome = tiles.iter().map(|tile| tile.outcome).sum();
         let data: Vec<TileData> = tiles.into_iter().map(|tile| tile.data).collect();
         let header = self.header(WorkBound::at_least(work));
         Encoded {
             bytes: container::write(header, metadata, &data),
             quantiser: self.quantiser,
-            distortion,
-            fingerprint,
+            outcome,
         }
     }
 

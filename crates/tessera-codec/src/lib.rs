@@ -57,7 +57,7 @@ pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 #[cfg(feature = "encoder")]
 pub use distortion::{Distortion, Fingerprint};
 #[cfg(feature = "encoder")]
-pub use encode::{Encoded, Encoder, encode};
+pub use encode::{Encoded, Encoder, Outcome, encode};
 #[cfg(feature = "encoder")]
 pub use search::Target;
 

@@ -71,11 +71,11 @@ fn within_size(bytes: u64, encode: impl Encode) -> Result<Encoded> {
 
 /// The coarsest quantiser whose picture has at least `decibels`.
 fn reaching_psnr(decibels: f64, encode: impl Encode) -> Result<Encoded> {
-    let reaches = |encoded: &Encoded| encoded.distortion.psnr() >= decibels;
+    let reaches = |encoded: &Encoded| encoded.psnr() >= Some(decibels);
     best_that_meets(Direction::Coarser, encode, reaches)?.map_err(|finest| {
         Error::Parameter(format!(
             "{decibels} dB cannot be reached; the best for this picture is {:.2} dB",
-            finest.distortion.psnr()
+            finest.psnr().unwrap_or_default()
         ))
     })
 }

@@ -137,14 +137,15 @@ pub(crate) struct EncodedFile {
 }
 
 impl EncodeSettings {
-    /// Checks the settings and loads the dictionary.
-    fn file_encoder(&self, threads: usize) -> Result<FileEncoder> {
+    /// Checks the settings and loads the dictionary; `reported` says whether anyone will read how good the picture is.
+    fn file_encoder(&self, threads: usize, reported: bool) -> Result<FileEncoder> {
         let mut encoder = Encoder::new()
             .target(self.target.target()?)
             .effort(Effort::new(self.effort)?)
             .threads(threads)
             .keep_opaque_alpha(self.keep_alpha)
-            .strip_metadata(self.strip);
+            .strip_metadata(self.strip)
+            .outcome(self.verify || reported);
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
@@ -197,7 +198,8 @@ fn verify(decoder: &Decoder, encoded: &Encoded, metadata: &Metadata) -> Result<(
     let fingerprint = bands
         .map(fingerprint_of)
         .sum::<Result<Fingerprint, Error>>()?;
-    if fingerprint != encoded.fingerprint || container.metadata()? != *metadata {
+    let promised = encoded.outcome.map(|outcome| outcome.fingerprint);
+    if Some(fingerprint) != promised || container.metadata()? != *metadata {
         bail!("the decoded picture differs");
     }
     Ok(())
@@ -211,7 +213,9 @@ pub fn run(args: &EncodeArgs) -> Result<()> {
     if args.recursive {
         return run_recursive(args);
     }
-    let encoder = args.settings.file_encoder(args.settings.threads)?;
+    let encoder = args
+        .settings
+        .file_encoder(args.settings.threads, !verbosity::quiet())?;
     if let [input] = args.inputs.as_slice() {
         return encode_one(args, &encoder, input);
     }
@@ -237,7 +241,9 @@ pub fn run(args: &EncodeArgs) -> Result<()> {
 
 /// Works through folders; each picture takes one thread unless asked otherwise.
 fn run_recursive(args: &EncodeArgs) -> Result<()> {
-    let encoder = args.settings.file_encoder(args.settings.threads.max(1))?;
+    let encoder = args
+        .settings
+        .file_encoder(args.settings.threads.max(1), false)?;
     let mut plan = Plan::default();
     for root in &args.inputs {
         if !root.is_dir() {
@@ -300,7 +306,7 @@ fn report(input: &Path, output: &Path, done: &EncodedFile) {
         output.display(),
         done.before,
         after as f64 * 8.0 / info.pixels() as f64,
-        encoded.distortion.psnr(),
+        encoded.psnr().unwrap_or_default(),
     ));
     let format = info.format();
     verbosity::detail(format_args!(

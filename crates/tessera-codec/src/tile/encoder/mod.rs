@@ -229,6 +229,18 @@ pub fn encode_tile(
     encoder.finish_tile(config)
 }
 
+/// Encodes the planes of a tile without saying what the decoder will see: less work where no decision hangs on it.
+pub fn encode_tile_unseen(
+    planes: &[Plane],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+    effort: Effort,
+) -> Vec<u8> {
+    let mut encoder = Encoder::new(planes, config, dictionary, effort);
+    encoder.run(config, None);
+    encoder.finish_unseen(config)
+}
+
 struct Encoder<'a> {
     state: TileState<'a>,
     writer: Writer,
@@ -321,10 +333,22 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    fn finish_unseen(mut self, config: &TileConfig) -> Vec<u8> {
+        for &kind in config.layout.kinds() {
+            if self.effort.direct {
+                FilterFlags::new(self.state.canvas(kind))
+                    .everywhere()
+                    .code(&mut self.writer, kind);
+            } else {
+                self.filter(config, kind);
+            }
+        }
+        self.writer.range.finish()
+    }
+
     /// Filters the superblocks that come closer to the original by it, or all of them if decisions are direct.
     fn filter(&mut self, config: &TileConfig, kind: PlaneKind) {
-        let mut flags = FilterFlags::new(self.state.canvas(kind));
-        flags.on.fill(true);
+        let mut flags = FilterFlags::new(self.state.canvas(kind)).everywhere();
         let filtered = self.state.filtered(kind, &flags);
         let gain = |block: Block| -> f32 {
             let pairs = self
