@@ -114,7 +114,7 @@ impl Shape {
     pub fn scan(self) -> Vec<u16> {
         let (w, h) = (self.width(), self.height());
         let mut order: Vec<u16> = (0..(w * h) as u16).collect();
-        order.sort_by_key(|&raster| {
+        order.sort_by_cached_key(|&raster| {
             let (u, v) = (raster as usize % w, raster as usize / w);
             let sum = u * h + v * w;
             let unit = w.max(h);
