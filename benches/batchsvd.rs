@@ -1,7 +1,9 @@
-//! Every phase of BatchSVD at m = 64, n = 256, nine non-zeros per sample.
+//! Every phase of BatchSVD at m = 64, n = 256, nine non-zeros per sample, and what bounds them.
 
 use batchsvd::{Budget, Dictionary, Factorization, Leading, Pairs, Rule, Samples, Swaps, code};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par, unzip, zip};
 use tessera_workspace::learning::{planted, random_mat};
 
 const DIMENSION: usize = 64;
@@ -43,6 +45,38 @@ fn phases(criterion: &mut Criterion, count: usize, repetitions: usize) {
     group.finish();
 }
 
+/// What the phases are held against: products by the matrix library, and a pass over samples that stay in a cache and
+/// over ones that do not.
+fn limits(criterion: &mut Criterion) {
+    let atoms = random_mat(DIMENSION, ATOMS, 2);
+    let mut group = criterion.benchmark_group("limits");
+    group.sample_size(20);
+    for count in [3_000, 100_000] {
+        let samples = random_mat(DIMENSION, count, 3);
+        let mut products = Mat::zeros(ATOMS, count);
+        group.bench_function(format!("products p{count}"), |b| {
+            b.iter(|| {
+                let (left, right) = (atoms.transpose(), samples.as_ref());
+                matmul(
+                    products.as_mut(),
+                    Accum::Replace,
+                    left,
+                    right,
+                    1.0,
+                    Par::Seq,
+                );
+            });
+        });
+        let mut residual = samples.clone();
+        group.bench_function(format!("pass p{count}"), |b| {
+            b.iter(|| {
+                zip!(&mut residual, &samples).for_each(|unzip!(to, from)| *to -= 0.5 * *from)
+            });
+        });
+    }
+    group.finish();
+}
+
 fn small(criterion: &mut Criterion) {
     phases(criterion, 3_000, 20);
 }
@@ -51,5 +85,5 @@ fn large(criterion: &mut Criterion) {
     phases(criterion, 100_000, 10);
 }
 
-criterion_group!(benches, small, large);
+criterion_group!(benches, limits, small, large);
 criterion_main!(benches);
