@@ -203,12 +203,20 @@ impl<'a> Predictor<'a> {
 
     /// The prediction of `mode` without networks.
     fn predict_plainly(&self, mode: usize, out: &mut [i32]) {
-        match self.shape.width() {
-            4 => vectorised(Predict::<4>::new(self, mode, out)),
-            8 => vectorised(Predict::<8>::new(self, mode, out)),
-            16 => vectorised(Predict::<16>::new(self, mode, out)),
-            32 => vectorised(Predict::<32>::new(self, mode, out)),
-            _ => vectorised(Predict::<64>::new(self, mode, out)),
+        match (self.shape.width(), self.shape.height()) {
+            (4, 4) => vectorised(Predict::<4, 4>::new(self, mode, out)),
+            (4, _) => vectorised(Predict::<4, 8>::new(self, mode, out)),
+            (8, 4) => vectorised(Predict::<8, 4>::new(self, mode, out)),
+            (8, 8) => vectorised(Predict::<8, 8>::new(self, mode, out)),
+            (8, _) => vectorised(Predict::<8, 16>::new(self, mode, out)),
+            (16, 8) => vectorised(Predict::<16, 8>::new(self, mode, out)),
+            (16, 16) => vectorised(Predict::<16, 16>::new(self, mode, out)),
+            (16, _) => vectorised(Predict::<16, 32>::new(self, mode, out)),
+            (32, 16) => vectorised(Predict::<32, 16>::new(self, mode, out)),
+            (32, 32) => vectorised(Predict::<32, 32>::new(self, mode, out)),
+            (32, _) => vectorised(Predict::<32, 64>::new(self, mode, out)),
+            (64, 32) => vectorised(Predict::<64, 32>::new(self, mode, out)),
+            _ => vectorised(Predict::<64, 64>::new(self, mode, out)),
         }
     }
 
@@ -233,18 +241,18 @@ impl<'a> Predictor<'a> {
     }
 }
 
-/// One prediction of a patch of `W` columns.
-struct Predict<'a, const W: usize> {
+/// One prediction of a patch of `W` columns and `H` rows.
+struct Predict<'a, const W: usize, const H: usize> {
     shape: Shape,
     mode: usize,
     raw: &'a Border,
     /// The border the mode reads: raw or smoothed.
     border: &'a Border,
     smooth: bool,
-    rows: &'a mut [[i32; W]],
+    rows: &'a mut [[i32; W]; H],
 }
 
-impl<'a, const W: usize> Predict<'a, W> {
+impl<'a, const W: usize, const H: usize> Predict<'a, W, H> {
     fn new(predictor: &'a Predictor<'_>, mode: usize, out: &'a mut [i32]) -> Self {
         let smooth = match mode {
             PLANAR => predictor.shape.area() > 32,
@@ -261,15 +269,17 @@ impl<'a, const W: usize> Predict<'a, W> {
                 &predictor.raw
             },
             smooth,
-            rows: &mut out.as_chunks_mut::<W>().0[..predictor.shape.height()],
+            rows: (out.as_chunks_mut().0)
+                .first_chunk_mut()
+                .expect("there is room for the patch"),
         }
     }
 
     #[inline(always)]
     fn planar(&mut self) {
-        let (w, h) = (W as i32, self.shape.height() as i32);
+        let (w, h) = (W as i32, H as i32);
         let right = i32::from(self.border.top[W + 1]);
-        let below = i32::from(self.border.left[h as usize + 1]);
+        let below = i32::from(self.border.left[H + 1]);
         let shift = self.shape.log_width() + self.shape.log_height() + 1;
         let top = &self.border.top[1..=W];
         for (y, row) in self.rows.iter_mut().enumerate() {
@@ -325,20 +335,19 @@ impl<'a, const W: usize> Predict<'a, W> {
 
     #[inline(always)]
     fn directional(&mut self) {
-        let (w, h) = (W, self.shape.height());
         let vertical = self.mode >= FIRST_VERTICAL;
         let angle = ANGLES[self.mode - 2];
         let (border, cubic) = (self.border, !self.smooth);
         if vertical {
-            let line = Line::new(&border.top, &border.left, h, self.raw.length, angle);
+            let line = Line::new(&border.top, &border.left, H, self.raw.length, angle);
             for (y, row) in self.rows.iter_mut().enumerate() {
                 line.project(y, angle, cubic, row);
             }
         } else {
-            let line = Line::new(&border.left, &border.top, w, self.raw.length, angle);
-            let mut column = [0; SUPERBLOCK];
+            let line = Line::new(&border.left, &border.top, W, self.raw.length, angle);
+            let mut column = [0; H];
             for x in 0..W {
-                line.project(x, angle, cubic, &mut column[..h]);
+                line.project(x, angle, cubic, &mut column);
                 for (row, value) in self.rows.iter_mut().zip(&column) {
                     row[x] = *value;
                 }
@@ -371,7 +380,7 @@ impl<'a, const W: usize> Predict<'a, W> {
     }
 }
 
-impl<const W: usize> NullaryFnOnce for Predict<'_, W> {
+impl<const W: usize, const H: usize> NullaryFnOnce for Predict<'_, W, H> {
     type Output = ();
 
     #[inline(always)]

@@ -191,9 +191,12 @@ impl Matrix {
     fn new(basis: &Basis) -> Self {
         let m = basis.order.len();
         let atoms = basis.rotation.as_ref().map_or(vec![], Rotation::to_rows);
-        let frequencies = (0..atoms.len())
-            .map(|at| atoms[at % m * m + at / m])
-            .collect();
+        let mut frequencies = vec![0.0; atoms.len()];
+        for (row, atom) in atoms.chunks_exact(m).enumerate() {
+            for (column, value) in frequencies.chunks_exact_mut(m).zip(atom) {
+                column[row] = *value;
+            }
+        }
         Self { atoms, frequencies }
     }
 }

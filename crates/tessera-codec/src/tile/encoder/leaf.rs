@@ -18,6 +18,8 @@ use tessera_patch::Shape;
 
 /// The true cost is rarely below this share of its estimate.
 pub(super) const OPTIMISM: f32 = 0.95;
+/// What no learned basis brings the estimate of the best mode below, as a share of that with the cosine basis.
+const BEST_BASIS: f32 = 0.8;
 /// A leaf whose first option exceeds the bound by this factor is not tried further.
 const HOPELESS: f32 = 1.05;
 /// The neighbours of a direction are tried if it costs at most this much more than the best mode.
@@ -115,6 +117,10 @@ impl<'d> Encoder<'d> {
         let predictor = self.state.predictor(&site);
         let mut modes = self.rank_luma_modes(&site, &predictor);
         self.add_references(&site, &predictor.raw, &mut modes);
+        if self.effort.revised && modes[0].estimate * BEST_BASIS > bound {
+            self.recycle(modes);
+            return None;
+        }
         let options = self.rank_luma_options(&site, &modes);
         if options[0].price * OPTIMISM > bound {
             self.recycle(modes);

@@ -57,8 +57,8 @@ pub struct Effort {
     /// Bits of side information the first look assumes a block to take.
     pub block_bits: f32,
     /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
-    /// the coding order of the cosine basis rather than its scan, and quarters are tried wherever they roughly cost no
-    /// more than the whole, whatever halves cost.
+    /// the coding order of the cosine basis rather than its scan, quarters are tried wherever they roughly cost no
+    /// more than the whole, whatever halves cost, and bases are not priced where the modes already cost too much.
     pub revised: bool,
     /// Price of a bit in squared steps.
     pub lambda: f32,

@@ -37,6 +37,12 @@ impl Choice {
             cost_as_last: f32::INFINITY,
         }
     }
+
+    /// The other one if it costs less.
+    #[inline(always)]
+    fn cheaper(self, other: Self) -> Self {
+        if other.cost < self.cost { other } else { self }
+    }
 }
 
 /// See [`Prices::quantise`].
@@ -115,29 +121,30 @@ impl Prices<'_> {
         let contexts = state.significance(context, position);
         let [zero, one] = costs(self.models, context.kind, Element::Significance, &contexts);
         let mut best = Choice::zero(size * size + self.lambda * zero);
-        let mut consider = |magnitude: u32, bits: f32| {
+        let choice = |magnitude: u32, bits: f32| {
             let cost_as_last = self.distortion(size, magnitude) + self.lambda * bits;
-            let cost = cost_as_last + self.lambda * one;
-            if cost < best.cost {
-                best = Choice {
-                    magnitude,
-                    cost,
-                    cost_as_last,
-                };
+            Choice {
+                magnitude,
+                cost: cost_as_last + self.lambda * one,
+                cost_as_last,
             }
         };
         let mut longer = 0.0;
         for magnitude in 1..=nearest.min(UNARY_LIMIT) {
+            // Often the larger of the two candidates is ruled out before its end is priced.
+            if magnitude == nearest && choice(magnitude, longer + 1.0).cost >= best.cost {
+                return best;
+            }
             let contexts = state.magnitude(context, position, magnitude - 1);
             let [stop, go_on] = costs(self.models, context.kind, Element::Magnitude, &contexts);
             if magnitude + 1 >= nearest {
-                consider(magnitude, longer + stop + 1.0);
+                best = best.cheaper(choice(magnitude, longer + stop + 1.0));
             }
             longer += go_on;
         }
         for magnitude in (nearest - 1).max(UNARY_LIMIT + 1)..=nearest {
             let length = 32 - (magnitude - UNARY_LIMIT).leading_zeros();
-            consider(magnitude, longer + (2 * length) as f32);
+            best = best.cheaper(choice(magnitude, longer + (2 * length) as f32));
         }
         best
     }
@@ -164,10 +171,13 @@ impl Prices<'_> {
         for (position, choice) in choices.iter().enumerate().rev() {
             before -= choice.cost;
             if choice.magnitude > 0 {
-                let bits = prices.bits(position);
-                let cost = before + choice.cost_as_last + dropped + self.lambda * bits;
-                if best.is_none_or(|(_, least)| cost < least) {
-                    best = Some((position, cost));
+                let levels = before + choice.cost_as_last + dropped;
+                // Where the levels alone cost too much the position need not be priced.
+                if best.is_none_or(|(_, least)| levels < least) {
+                    let cost = levels + self.lambda * prices.bits(position);
+                    if best.is_none_or(|(_, least)| cost < least) {
+                        best = Some((position, cost));
+                    }
                 }
             }
             dropped += coefficients[position] * coefficients[position];
