@@ -61,11 +61,14 @@ impl Rotation {
 
     /// The fixed-point matrix as floats, row-major.
     pub fn to_rows(&self) -> Vec<f32> {
-        let m = self.scales.len();
-        let unit = |i: usize| f32::from(self.scales[i]) / (1u32 << SCALE_BITS) as f32;
-        (0..m * m)
-            .map(|at| f32::from(self.entries[at]) * unit(at / m))
-            .collect()
+        let rows = self.entries.chunks_exact(self.scales.len());
+        let scaled = rows.zip(&self.scales).flat_map(|(row, &scale)| {
+            let unit = f32::from(scale) / (1u32 << SCALE_BITS) as f32;
+            row.iter().map(move |&entry| f32::from(entry) * unit)
+        });
+        let mut out = Vec::with_capacity(self.entries.len());
+        out.extend(scaled);
+        out
     }
 }
 
