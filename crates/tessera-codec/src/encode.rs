@@ -281,7 +281,10 @@ impl<'a> Job<'a> {
             },
             tile_log2: encoder.tile_log2,
             quantiser: quantiser.min(MAX_QUANTISER),
-            outcome: encoder.outcome || matches!(encoder.target, Target::Psnr(_)),
+            outcome: match encoder.target {
+                Target::Psnr(_) => true,
+                _ => encoder.outcome && pass == Pass::Exact,
+            },
         }
     }
 
@@ -357,11 +360,7 @@ impl<'a> Job<'a> {
                 colour: colour.planes,
                 alpha: alpha_planes.and_then(|mut planes| planes.pop()),
             };
-            let decoded = pixels::to_samples(&decoded, self.format);
-            Outcome {
-                distortion: Distortion::of_tile(band, inside, &decoded, self.format),
-                fingerprint: Fingerprint::of_part(rect, &decoded),
-            }
+            self.outcome_of(&decoded, band, inside, rect)
         });
         Ok(CodedTile {
             data: TileData {
@@ -371,6 +370,15 @@ impl<'a> Job<'a> {
             work,
             outcome,
         })
+    }
+
+    /// Compares a decoded tile with its place `inside` the band; `rect` is where it lies in the picture.
+    fn outcome_of(&self, tile: &TilePlanes, band: &Picture, inside: Rect, rect: Rect) -> Outcome {
+        let decoded = pixels::to_samples(tile, self.format);
+        Outcome {
+            distortion: Distortion::of_tile(band, inside, &decoded, self.format),
+            fingerprint: Fingerprint::of_part(rect, &decoded),
+        }
     }
 
     /// Codes planes; what a decoder makes of them is left out unless it is wanted.

@@ -188,7 +188,7 @@ impl Effort {
         Self {
             modes: self.modes + 2,
             options: self.options.map(|options| Options {
-                count: 3 * options.count - 1,
+                count: (3 * options.count).saturating_sub(1),
                 range: options.range.max(NETWORK_RANGE),
             }),
             ..self
