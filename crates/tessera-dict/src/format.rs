@@ -306,13 +306,11 @@ fn read_prior(
         .iter_mut()
         .zip(stored)
         .for_each(|(to, cell)| *to = cell);
-    let stored = body
-        .chunks_exact(2)
-        .map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+    let stored = read_words(&mut body, LANES * vectors)?;
     let weights = prior.weights[..vectors].iter_mut().flatten();
     weights
         .zip(stored)
-        .for_each(|(to, weight)| *to = i32::from(weight) << WEIGHT_SHIFT);
+        .for_each(|(to, weight)| *to = i32::from(weight as i16) << WEIGHT_SHIFT);
     Ok(prior)
 }
 

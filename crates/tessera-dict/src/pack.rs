@@ -6,6 +6,8 @@ use std::cmp::Ordering;
 /// Largest size of an unpacked section; the default dictionary's largest takes a quarter of it.
 const MAX_SECTION: usize = 1 << 24;
 
+const TOO_LONG: Error = Error::Corrupt("a section is longer than it says");
+
 /// Replaces every run of zeros by a zero and the run's length minus one (at most 255).
 pub(crate) fn pack_zeros(body: &[u8]) -> Vec<u8> {
     let mut out = (body.len() as u32).to_le_bytes().to_vec();
@@ -42,15 +44,12 @@ pub(crate) fn unpack_zeros(packed: &[u8]) -> Result<Vec<u8>, Error> {
         from += literal + 2 * usize::from(zeros > 0);
         at += literal + zeros;
         if at > length {
-            return Err(Error::Corrupt("a section is longer than it says"));
+            return Err(TOO_LONG);
         }
     }
     packed = &packed[from..];
     while let [byte, rest @ ..] = packed {
-        let to = body
-            .get_mut(at)
-            .ok_or(Error::Corrupt("a section is longer than it says"))?;
-        *to = *byte;
+        *body.get_mut(at).ok_or(TOO_LONG)? = *byte;
         at += 1;
         packed = rest;
         if *byte == 0 {
@@ -62,7 +61,7 @@ pub(crate) fn unpack_zeros(packed: &[u8]) -> Result<Vec<u8>, Error> {
     match at.cmp(&length) {
         Ordering::Less => Err(Error::Truncated),
         Ordering::Equal => Ok(body),
-        Ordering::Greater => Err(Error::Corrupt("a section is longer than it says")),
+        Ordering::Greater => Err(TOO_LONG),
     }
 }
 
