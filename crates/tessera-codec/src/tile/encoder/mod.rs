@@ -4,6 +4,7 @@ mod analysis;
 mod chroma;
 mod cosine;
 mod direct;
+mod explained;
 mod leaf;
 mod matching;
 mod orientation;
@@ -26,6 +27,7 @@ use super::state::{Site, TileState};
 use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
+use explained::Explained;
 use matching::Matches;
 use prices::RoughPrices;
 use rough::RoughMap;
@@ -249,6 +251,8 @@ struct Encoder<'a> {
     /// Padded luma as integers, for predictions from original samples.
     source: Vec<u16>,
     rough: RoughMap,
+    /// What luma says about chroma in the present superblock, if chroma is searched.
+    explained: Explained,
     /// Where the tile resembles the references.
     matches: Matches,
     stride: usize,
@@ -281,6 +285,7 @@ impl<'a> Encoder<'a> {
             source,
             matches: Matches::default(),
             rough: RoughMap::empty(),
+            explained: Explained::default(),
             originals,
             stride,
             rough_prices: RoughPrices::new(dictionary, &models, &analysis, &effort),
@@ -313,6 +318,9 @@ impl<'a> Encoder<'a> {
                 continue;
             }
             self.look_at(block);
+            if config.layout.kinds().contains(&PlaneKind::Chroma) {
+                self.explained = Explained::of(&self.originals, self.stride, block.x, block.y);
+            }
             for &kind in config.layout.kinds() {
                 let found = self.search(kind, block, f32::INFINITY);
                 let (_, mut tree) = found.expect("no bound was given");

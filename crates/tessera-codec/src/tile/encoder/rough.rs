@@ -17,6 +17,8 @@ use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 const DIVISIBLE_BITS: f32 = 20.0;
 /// Halves rarely win where whole and quarters differ by more than this factor.
 const HALVES_RANGE: f32 = 1.5;
+/// How much more than their best division three quarters of a superblock have to cost for it not to be looked at as a whole.
+const CLEARLY_DIVIDED: f32 = 1.1;
 
 /// Rough costs of a block and its best directions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,6 +108,17 @@ impl RoughMap {
         quarters.map(|quarter| self.best(quarter)).sum()
     }
 
+    /// Whether at least three quarters of a block are better divided themselves: then the whole is not worth a look.
+    fn is_clearly_divided(&self, block: Block) -> bool {
+        let factor = if block.size == SUPERBLOCK {
+            CLEARLY_DIVIDED
+        } else {
+            1.0
+        };
+        let divided = |&quarter: &Block| self.look(quarter).cost > factor * self.best(quarter);
+        block.quarters().iter().filter(|&quarter| divided(quarter)).count() >= 3
+    }
+
     /// Cost of the block coded in the best way; nothing if it lies outside.
     pub(crate) fn best(&self, block: Block) -> f32 {
         let look = self.look(block);
@@ -147,6 +160,10 @@ impl Encoder<'_> {
         }
         for size in [16, 32, SUPERBLOCK] {
             for block in fitting(size) {
+                if self.effort.revised && map.is_clearly_divided(block) {
+                    map.set(block, Look::UNLIKELY);
+                    continue;
+                }
                 map.set(block, self.look(block, &orientations));
                 self.look_at_halves(&mut map, block);
             }

@@ -77,6 +77,10 @@ impl Contest {
 const CHEAP_BITS: f32 = 12.0;
 /// A searched block rarely costs less than this share of what the first look says.
 const LEAST_SHARE: f32 = 0.95;
+/// Chroma blocks of this size and more are not tried whole where luma is divided and leaves this much of them, in squared
+/// steps.
+const LARGE_CHROMA: usize = 32;
+const UNEXPLAINED: f32 = 64.0;
 
 impl Encoder<'_> {
     /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
@@ -173,12 +177,10 @@ impl Encoder<'_> {
     fn advice(&self, kind: PlaneKind, block: Block) -> Advice {
         let divisible = block.size > MIN_SIDE;
         if kind == PlaneKind::Chroma {
-            let divide = divisible && self.luma_is_divided(block);
-            return Advice {
-                whole: true,
-                quarters: divide,
-                halves: [divide; 2],
-                quarters_first: false,
+            return if divisible && self.luma_is_divided(block) {
+                self.chroma_advice(block)
+            } else {
+                Advice::UNDIVIDED
             };
         }
         let Some([whole, quarters, halves]) = self.effort.patience.get(level_of(block.size)) else {
@@ -192,6 +194,27 @@ impl Encoder<'_> {
             quarters,
             halves: costs.halves.map(|cost| cost <= *halves),
             quarters_first: quarters && costs.whole > 1.0,
+        }
+    }
+
+    /// What is worth trying with a chroma block whose luma is divided.
+    fn chroma_advice(&self, block: Block) -> Advice {
+        if !self.effort.revised {
+            return Advice {
+                whole: true,
+                quarters: true,
+                halves: [true; 2],
+                quarters_first: false,
+            };
+        }
+        let step = self.state.step(PlaneKind::Chroma).value();
+        let left = self.explained.left_of(block, step);
+        let [rows, columns] = left.halves;
+        Advice {
+            whole: block.size < LARGE_CHROMA || left.whole < UNEXPLAINED,
+            quarters: true,
+            halves: [rows <= columns, columns <= rows],
+            quarters_first: false,
         }
     }
 

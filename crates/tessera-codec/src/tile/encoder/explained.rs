@@ -1,0 +1,130 @@
+//! How well luma explains chroma: what a line from luma to chroma leaves in every block of a superblock.
+//!
+//! Where it leaves much, large chroma blocks are not worth a trial; asking costs a hundredth of one.
+
+use super::rough::level_of;
+use crate::tile::syntax::{Block, Split};
+use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
+
+/// Cells in a row of a superblock.
+const CELLS_ACROSS: usize = SUPERBLOCK / MIN_SIDE;
+/// Middle of the samples' range: sums of squares stay small around it.
+const MIDDLE: f32 = 2048.0;
+/// Variance of luma below which it explains little.
+const NOISE: f64 = 64.0;
+
+/// Sums over the samples of a block: luma, its square, and of both chroma components themselves, their squares and
+/// their products with luma.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moments([f64; 8]);
+
+impl Moments {
+    fn plus(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
+    }
+
+    /// Squared error of both components' lines over this many samples.
+    fn residual(&self, samples: usize) -> f64 {
+        let n = samples as f64;
+        let [l, ll, sums @ ..] = self.0;
+        let luma = ll - l * l / n + n * NOISE;
+        let line = |[c, cc, lc]: [f64; 3]| {
+            let both = lc - l * c / n;
+            (cc - c * c / n - both * both / luma).max(0.0)
+        };
+        line([sums[0], sums[1], sums[2]]) + line([sums[3], sums[4], sums[5]])
+    }
+}
+
+/// What luma leaves of chroma in a block, in squared steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unexplained {
+    pub(super) whole: f32,
+    pub(super) quarters: f32,
+    /// By rows, by columns.
+    pub(super) halves: [f32; 2],
+}
+
+/// The moments of all square blocks of one superblock.
+#[derive(Debug, Default)]
+pub(super) struct Explained {
+    /// By size from 64 down to 4, in raster order.
+    levels: [Vec<Moments>; 5],
+}
+
+impl Explained {
+    /// Of the superblock at (`x0`, `y0`) of planes whose sides are multiples of 4.
+    pub(super) fn of(planes: &[Vec<f32>], stride: usize, x0: usize, y0: usize) -> Self {
+        let mut levels: [Vec<Moments>; 5] =
+            std::array::from_fn(|level| vec![Moments::default(); 1 << (2 * level)]);
+        let rows = planes[0].len() / stride;
+        for y in (y0..(y0 + SUPERBLOCK).min(rows)).step_by(MIN_SIDE) {
+            let first = (y - y0) / MIN_SIDE * CELLS_ACROSS;
+            for (cell, x) in (x0..(x0 + SUPERBLOCK).min(stride))
+                .step_by(MIN_SIDE)
+                .enumerate()
+            {
+                levels[4][first + cell] = moments(planes, stride, x, y);
+            }
+        }
+        for level in (0..4).rev() {
+            let (coarse, fine) = levels.split_at_mut(level + 1);
+            for (at, sum) in coarse[level].iter_mut().enumerate() {
+                let [a, b, c, d] = quarters_of(level, at).map(|at| &fine[0][at]);
+                *sum = a.plus(b).plus(&c.plus(d));
+            }
+        }
+        Self { levels }
+    }
+
+    /// What is left of a block that can be divided, `step` being that of chroma.
+    pub(super) fn left_of(&self, block: Block, step: f32) -> Unexplained {
+        let level = level_of(block.size);
+        let (x, y) = (block.x % SUPERBLOCK, block.y % SUPERBLOCK);
+        let at = ((y / block.size) << level) + x / block.size;
+        let parts = quarters_of(level, at).map(|at| &self.levels[level + 1][at]);
+        let area = block.size * block.size;
+        let scale = 1.0 / f64::from(step * step);
+        let left = |moments: &Moments, samples: usize| (moments.residual(samples) * scale) as f32;
+        let halved = |split: Split| {
+            let (first, second) = match split {
+                Split::Rows => (parts[0].plus(parts[1]), parts[2].plus(parts[3])),
+                _ => (parts[0].plus(parts[2]), parts[1].plus(parts[3])),
+            };
+            left(&first, area / 2) + left(&second, area / 2)
+        };
+        Unexplained {
+            whole: left(&self.levels[level][at], area),
+            quarters: parts.into_iter().map(|part| left(part, area / 4)).sum(),
+            halves: [Split::Rows, Split::Columns].map(halved),
+        }
+    }
+}
+
+/// The quarters of block `at` of a level, in the next finer one.
+fn quarters_of(level: usize, at: usize) -> [usize; 4] {
+    let side = 1 << level;
+    let first = at / side * 4 * side + at % side * 2;
+    [first, first + 1, first + 2 * side, first + 2 * side + 1]
+}
+
+/// The moments of the smallest block at (`x`, `y`).
+fn moments(planes: &[Vec<f32>], stride: usize, x: usize, y: usize) -> Moments {
+    let mut sums = [[0f32; MIN_SIDE]; 8];
+    for row in y..y + MIN_SIDE {
+        let [l, u, v] = [0, 1, 2].map(|plane: usize| {
+            let row: &[f32; MIN_SIDE] = planes[plane][row * stride + x..]
+                .first_chunk()
+                .expect("a block lies in its plane");
+            row.map(|sample| sample - MIDDLE)
+        });
+        for i in 0..MIN_SIDE {
+            let (l, u, v) = (l[i], u[i], v[i]);
+            let terms = [l, l * l, u, u * u, l * u, v, v * v, l * v];
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                sum[i] += term;
+            }
+        }
+    }
+    Moments(sums.map(|lanes| lanes.into_iter().map(f64::from).sum()))
+}
