@@ -250,6 +250,13 @@ impl Models {
         self.cells[(self.tables[element as usize].cells[input] + cell) as usize].state >> 16
     }
 
+    /// Probabilities of a one, 16 bits, by every cell of an element's first input alone.
+    pub(crate) fn first_cells(&self, element: Element) -> impl Iterator<Item = u32> {
+        let [first, next, ..] = self.tables[element as usize].cells;
+        let cells = &self.cells[first as usize..next as usize];
+        cells.iter().map(|cell| cell.state >> 16)
+    }
+
     /// The present state as a prior.
     pub(crate) fn to_prior(&self) -> Prior {
         let cells = self

@@ -152,12 +152,20 @@ impl CoefficientState {
         self.recent = [magnitude, self.recent[0], self.recent[1]];
     }
 
-    /// The first of the significance contexts.
+    /// The first of the significance contexts, and the class of the expected magnitude.
     #[cfg(feature = "encoder")]
     #[inline(always)]
-    pub(crate) fn quick_significance(&self, patch: &PatchContext<'_>, position: usize) -> u32 {
+    pub(crate) fn quick_significance(
+        &self,
+        patch: &PatchContext<'_>,
+        position: usize,
+    ) -> (u32, u32) {
         let place = position_class(position);
-        self.magnitude_class(position) | (place / 4) << 5 | patch.size_group << 7
+        let expected = self.magnitude_class(position);
+        (
+            expected | (place / 4) << 5 | patch.size_group << 7,
+            expected,
+        )
     }
 
     /// Contexts of the decision "the coefficient at `position` is not zero".

@@ -40,7 +40,6 @@ impl Moments {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unexplained {
     pub(super) whole: f32,
-    pub(super) quarters: f32,
     /// By rows, by columns.
     pub(super) halves: [f32; 2],
 }
@@ -95,7 +94,6 @@ impl Explained {
         };
         Unexplained {
             whole: left(&self.levels[level][at], area),
-            quarters: parts.into_iter().map(|part| left(part, area / 4)).sum(),
             halves: [Split::Rows, Split::Columns].map(halved),
         }
     }

@@ -6,6 +6,7 @@ mod cosine;
 mod direct;
 mod explained;
 mod leaf;
+mod level_prices;
 mod matching;
 mod orientation;
 mod prices;
@@ -28,6 +29,7 @@ use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
 use explained::Explained;
+use level_prices::LevelPrices;
 use matching::Matches;
 use prices::RoughPrices;
 use rough::RoughMap;
@@ -258,6 +260,7 @@ struct Encoder<'a> {
     stride: usize,
     analysis: Analysis,
     rough_prices: RoughPrices,
+    level_prices: LevelPrices,
     rounding: Rounding,
     floats: Pool<f32>,
     effort: Effort,
@@ -289,6 +292,7 @@ impl<'a> Encoder<'a> {
             originals,
             stride,
             rough_prices: RoughPrices::new(dictionary, &models, &analysis, &effort),
+            level_prices: LevelPrices::default(),
             analysis,
             rounding: Rounding::new(),
             floats: Pool::default(),
@@ -322,6 +326,7 @@ impl<'a> Encoder<'a> {
                 self.explained = Explained::of(&self.originals, self.stride, block.x, block.y);
             }
             for &kind in config.layout.kinds() {
+                (self.level_prices).refresh(&self.writer.models, kind, self.lambda);
                 let found = self.search(kind, block, f32::INFINITY);
                 let (_, mut tree) = found.expect("no bound was given");
                 self.erase(kind, block);

@@ -1,5 +1,6 @@
 //! Rate-distortion optimised choice of levels.
 
+use super::level_prices::LevelPrices;
 use crate::simd::vectorised;
 use crate::tile::coder::{self, Meter, ModelPair, costs, quick_zero_cost};
 use crate::tile::patch_context::{CoefficientState, PatchContext, UNARY_LIMIT, last_position};
@@ -19,6 +20,8 @@ pub(crate) struct Prices<'a> {
     pub(crate) lambda: f32,
     /// Reconstruction points.
     pub(crate) points: &'a [u8; 3],
+    /// Prices of levels to choose by, instead of what mixing all contexts says.
+    pub(crate) levels: Option<&'a LevelPrices>,
 }
 
 /// Best choice for one coefficient.
@@ -92,15 +95,72 @@ impl Prices<'_> {
     /// The best choice for every coefficient given those behind it.
     #[inline(always)]
     fn choose_all(&self, context: &PatchContext<'_>, coefficients: &[f32]) -> Vec<Choice> {
+        match self.levels {
+            Some(levels) => self.choose_each(
+                context,
+                coefficients,
+                #[inline(always)]
+                |state, position, size| self.choose_by(levels, context, state, position, size),
+            ),
+            None => self.choose_each(
+                context,
+                coefficients,
+                #[inline(always)]
+                |state, position, size| self.choose(context, state, position, size),
+            ),
+        }
+    }
+
+    #[inline(always)]
+    fn choose_each(
+        &self,
+        context: &PatchContext<'_>,
+        coefficients: &[f32],
+        choose: impl Fn(&CoefficientState, usize, f32) -> Choice,
+    ) -> Vec<Choice> {
         let mut state = CoefficientState::new(context, coefficients.len() - 1);
         let mut choices: Vec<Choice> = Vec::with_capacity(coefficients.len());
         for (position, coefficient) in coefficients.iter().enumerate().rev() {
-            let choice = self.choose(context, &state, position, coefficient.abs());
+            let choice = choose(&state, position, coefficient.abs());
             state.push(context, position, choice.magnitude);
             choices.push(choice);
         }
         choices.reverse();
         choices
+    }
+
+    /// The best choice by prices that hang on the expected magnitude alone.
+    #[inline(always)]
+    fn choose_by(
+        &self,
+        levels: &LevelPrices,
+        context: &PatchContext<'_>,
+        state: &CoefficientState,
+        position: usize,
+        size: f32,
+    ) -> Choice {
+        let nearest = (size + 0.5) as u32;
+        let (cell, expected) = state.quick_significance(context, position);
+        let [zero, one] = levels.significance(context.kind, cell);
+        let best = Choice::zero(size * size + zero);
+        if nearest == 0 {
+            return best;
+        }
+        let choice = |magnitude: u32| {
+            let price = levels.magnitude(context.kind, expected, magnitude);
+            let cost_as_last = self.distortion(size, magnitude) + price;
+            Choice {
+                magnitude,
+                cost: cost_as_last + one,
+                cost_as_last,
+            }
+        };
+        let best = if nearest > 1 {
+            best.cheaper(choice(nearest - 1))
+        } else {
+            best
+        };
+        best.cheaper(choice(nearest))
     }
 
     #[inline(always)]
@@ -114,7 +174,7 @@ impl Prices<'_> {
         let nearest = (size + 0.5) as u32;
         if nearest == 0 {
             // Nothing to choose: one cell tells the price of a zero well enough.
-            let cell = state.quick_significance(context, position);
+            let (cell, _) = state.quick_significance(context, position);
             let bits = quick_zero_cost(self.models, context.kind, cell);
             return Choice::zero(size * size + self.lambda * bits);
         }
