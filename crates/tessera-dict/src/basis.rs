@@ -61,13 +61,15 @@ impl Rotation {
 
     /// The fixed-point matrix as floats, row-major.
     pub fn to_rows(&self) -> Vec<f32> {
-        let rows = self.entries.chunks_exact(self.scales.len());
-        let scaled = rows.zip(&self.scales).flat_map(|(row, &scale)| {
+        let m = self.scales.len();
+        let mut out = vec![0.0; self.entries.len()];
+        let rows = self.entries.chunks_exact(m).zip(out.chunks_exact_mut(m));
+        for ((entries, row), &scale) in rows.zip(&self.scales) {
             let unit = f32::from(scale) / (1u32 << SCALE_BITS) as f32;
-            row.iter().map(move |&entry| f32::from(entry) * unit)
-        });
-        let mut out = Vec::with_capacity(self.entries.len());
-        out.extend(scaled);
+            for (value, &entry) in row.iter_mut().zip(entries) {
+                *value = f32::from(entry) * unit;
+            }
+        }
         out
     }
 }

@@ -131,6 +131,20 @@ pub(crate) fn costs(
     [code_length(65536 - one), code_length(one)]
 }
 
+/// Bits a zero and a one would cost by the first cell alone.
+#[cfg(feature = "encoder")]
+#[inline(always)]
+pub(crate) fn quick_costs(
+    models: &ModelPair,
+    kind: PlaneKind,
+    element: Element,
+    contexts: &Contexts,
+) -> [f32; 2] {
+    let one = models.0[kind as usize].cell(element, 0, contexts.cells[0]);
+    let one = one.clamp(32, 65504);
+    [code_length(65536 - one), code_length(one)]
+}
+
 /// Bits of a zero coefficient by the first cell of its significance contexts alone.
 #[cfg(feature = "encoder")]
 #[inline(always)]

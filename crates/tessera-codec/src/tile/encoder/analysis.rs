@@ -17,6 +17,8 @@ pub(crate) struct Analysis {
     scans: Vec<[Vec<ScanStep>; 2]>,
     /// Rotations by plane kind, group and choice, made when first asked for: a small tile needs few of them.
     rotations: [Vec<Vec<OnceCell<Matrix>>>; 2],
+    /// Whether sums are made in the order that is fastest rather than in that of training.
+    revised: bool,
 }
 
 /// Where a frequency lies in the result of the fast transform, and what makes it orthonormal.
@@ -49,8 +51,9 @@ pub(crate) struct Peaks {
 const PEAK: f32 = 0.3;
 
 impl Peaks {
-    /// The peaks among the first `m` frequencies.
-    pub(crate) fn of(spectrum: &[f32], m: usize) -> Self {
+    /// The peaks among the first `m` frequencies; with `lanes` the rest is added up in several sums at once.
+    pub(crate) fn of(spectrum: &[f32], m: usize, lanes: bool) -> Self {
+        let spectrum = &spectrum[..m.min(MAX_ROTATED)];
         let mut peaks = Self {
             places: [0; MAX_ROTATED],
             values: [0.0; MAX_ROTATED],
@@ -59,20 +62,44 @@ impl Peaks {
         };
         // Every frequency is written down, and the next one over it unless it is a peak: which ones are, no branch
         // would foresee.
-        for (i, &value) in spectrum[..m.min(MAX_ROTATED)].iter().enumerate() {
-            let peak = value.abs() >= PEAK;
+        for (i, &value) in spectrum.iter().enumerate() {
             peaks.places[peaks.count] = i as u16;
             peaks.values[peaks.count] = value;
-            peaks.count += usize::from(peak);
-            peaks.rest += if peak { 0.0 } else { value * value };
+            peaks.count += usize::from(value.abs() >= PEAK);
         }
+        let small = |value: f32| if value.abs() >= PEAK { 0.0 } else { value };
+        peaks.rest = sum_of_squares(spectrum, small, lanes);
         peaks
     }
 }
 
+/// Energy of values after `map`; with `lanes` in several sums at once, which is faster but rounds otherwise.
+#[inline(always)]
+fn sum_of_squares(values: &[f32], map: impl Fn(f32) -> f32, lanes: bool) -> f32 {
+    let square = |value: f32| map(value) * map(value);
+    if !lanes {
+        return values.iter().map(|&value| square(value)).sum();
+    }
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut sums = [0f32; 8];
+    for chunk in chunks {
+        for (sum, &value) in sums.iter_mut().zip(chunk) {
+            *sum += square(value);
+        }
+    }
+    let rest: f32 = rest.iter().map(|&value| square(value)).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// Energy of values; see [`sum_of_squares`].
+pub(super) fn energy(values: &[f32], lanes: bool) -> f32 {
+    sum_of_squares(values, |value| value, lanes)
+}
+
 impl Analysis {
-    pub(crate) fn new(dictionary: &Dictionary) -> Self {
+    pub(crate) fn new(dictionary: &Dictionary, revised: bool) -> Self {
         Self {
+            revised,
             scans: Shape::all().map(scan_pair).collect(),
             rotations: [&dictionary.luma, &dictionary.chroma].map(|bases| {
                 let unmade = |group: &Vec<Basis>| vec![OnceCell::new(); group.len()];
@@ -147,6 +174,13 @@ impl Analysis {
             for (value, &position) in out.iter_mut().zip(&basis.order) {
                 *value = spectrum[position as usize];
             }
+        } else if self.revised {
+            vectorised(Gather {
+                frequencies: &rotation.frequencies,
+                places: &ALL_PLACES[..m],
+                values: &spectrum[..m],
+                out: &mut out[..m],
+            });
         } else {
             vectorised(Project {
                 atoms: &rotation.atoms,
@@ -158,7 +192,8 @@ impl Analysis {
         out[m..area].copy_from_slice(&spectrum[m..area]);
     }
 
-    /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price.
+    /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price. What is
+    /// not rotated is the same in all bases and left out, unless for training.
     pub(crate) fn rotate_roughly(
         &self,
         bases: &BasisSet,
@@ -171,7 +206,8 @@ impl Analysis {
         let rotation = self.rotation(bases, group, choice);
         let order = &bases.groups()[group][choice].order;
         let m = order.len();
-        out[m..].copy_from_slice(&spectrum[m..]);
+        let end = if self.revised { m } else { spectrum.len() };
+        out[m..end].copy_from_slice(&spectrum[m..end]);
         if rotation.frequencies.is_empty() {
             for (value, &position) in out.iter_mut().zip(order) {
                 *value = spectrum[position as usize];
@@ -180,7 +216,8 @@ impl Analysis {
         }
         vectorised(Gather {
             frequencies: &rotation.frequencies,
-            peaks,
+            places: &peaks.places[..peaks.count],
+            values: &peaks.values[..peaks.count],
             out: &mut out[..m],
         });
         peaks.rest
@@ -306,10 +343,22 @@ impl NullaryFnOnce for Project<'_> {
     }
 }
 
-/// Coefficients from a few frequencies.
+/// The places of all frequencies.
+static ALL_PLACES: [u16; MAX_ROTATED] = {
+    let mut places = [0; MAX_ROTATED];
+    let mut at = 0;
+    while at < MAX_ROTATED {
+        places[at] = at as u16;
+        at += 1;
+    }
+    places
+};
+
+/// Coefficients from some frequencies.
 struct Gather<'a> {
     frequencies: &'a [f32],
-    peaks: &'a Peaks,
+    places: &'a [u16],
+    values: &'a [f32],
     out: &'a mut [f32],
 }
 
@@ -330,18 +379,12 @@ impl NullaryFnOnce for Gather<'_> {
 }
 
 impl Gather<'_> {
-    /// By `N` coefficients at a time, which stay in registers until all peaks are added.
+    /// By `N` coefficients at a time, which stay in registers until all frequencies are added.
     #[inline(always)]
     fn in_blocks<const N: usize>(self, m: usize) {
-        let Peaks {
-            places,
-            values,
-            count,
-            ..
-        } = self.peaks;
         for (block, out) in self.out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
             let mut sums = [0f32; N];
-            for (&at, &value) in places[..*count].iter().zip(values) {
+            for (&at, &value) in self.places.iter().zip(self.values) {
                 let start = usize::from(at) * m + block * N;
                 let row: &[f32; N] = self.frequencies[start..]
                     .first_chunk()

@@ -1,6 +1,6 @@
 //! The best way to code one leaf: prediction mode, basis and levels.
 
-use super::analysis::{Difference, Peaks};
+use super::analysis::{Difference, Peaks, energy};
 use super::quantise::{Prices, metered};
 use super::rough::luma_site;
 use super::{Encoder, Options};
@@ -67,9 +67,8 @@ impl ModeTrial {
     }
 
     /// Distortion if nothing is added to the prediction; to be asked once the spectrum is in scan order.
-    fn energy(&self) -> f32 {
-        let sum = || self.spectrum.iter().map(|c| c * c).sum();
-        *self.energy.get_or_init(sum)
+    fn energy(&self, lanes: bool) -> f32 {
+        *self.energy.get_or_init(|| energy(&self.spectrum, lanes))
     }
 }
 
@@ -340,16 +339,22 @@ impl<'d> Encoder<'d> {
     ) -> Vec<(f32, usize)> {
         let bases = self.state.bases(site.kind);
         let group = bases.group_index(fold.apply(site.shape), fold.class);
-        let peaks = Peaks::of(spectrum, site.shape.rotated());
+        let m = site.shape.rotated();
+        let peaks = Peaks::of(spectrum, m, self.effort.revised);
         let mut values = self.floats.take(spectrum.len());
+        let (priced, rest) = if self.effort.revised {
+            let rest = (self.rough_prices).estimate_from(site.kind, group, m, &spectrum[m..]);
+            (m, rest)
+        } else {
+            (spectrum.len(), 0.0)
+        };
         let mut price = |choice: usize| {
-            let rest =
+            let small =
                 self.analysis
                     .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
-            let price = self
-                .rough_prices
-                .estimate(site.kind, group, choice, &values);
-            (price + rest, choice)
+            let price =
+                (self.rough_prices).estimate(site.kind, group, choice, &values[..priced]);
+            (price + small + rest, choice)
         };
         let prices = (0..bases.groups()[group].len()).map(&mut price).collect();
         self.floats.give(values);
@@ -370,7 +375,7 @@ impl<'d> Encoder<'d> {
         let contexts = patch_context::coded(&context, neighbours[0], neighbours[1]);
         let [empty, coded] = costs(self.models(), place.site.kind, Element::Coded, &contexts);
         let mut best = PatchTrial {
-            cost: trial.energy() + self.lambda * empty,
+            cost: trial.energy(self.effort.revised) + self.lambda * empty,
             coefficients: Coefficients::default(),
         };
         for &choice in choices {

@@ -277,7 +277,7 @@ impl<'a> Encoder<'a> {
         let effort = effort.with(dictionary);
         let state = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
-        let analysis = Analysis::new(dictionary);
+        let analysis = Analysis::new(dictionary, effort.revised);
         let (stride, rows) = (state.luma.width, state.luma.height);
         let originals: Vec<Vec<f32>> = planes
             .iter()

@@ -71,8 +71,12 @@ impl Orientations {
                 + histogram[(i + 1).min(DIRECTIONS - 1)];
         }
         std::array::from_fn(|_| {
-            let best = (0..DIRECTIONS).max_by(|&a, &b| smooth[a].total_cmp(&smooth[b]));
-            let best = best.expect("there are directions");
+            let mut best = 0;
+            for (direction, &strength) in smooth.iter().enumerate() {
+                if strength >= smooth[best] {
+                    best = direction;
+                }
+            }
             smooth[best.saturating_sub(1)..=(best + 1).min(DIRECTIONS - 1)].fill(-1.0);
             best + 2
         })

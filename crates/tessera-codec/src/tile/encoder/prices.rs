@@ -90,6 +90,21 @@ impl RoughPrices {
         &self.significance[kind as usize][group][choice]
     }
 
+    /// Rough cost of coefficients that no basis rotates, from a place on.
+    pub(crate) fn estimate_from(
+        &self,
+        kind: PlaneKind,
+        group: usize,
+        start: usize,
+        coefficients: &[f32],
+    ) -> f32 {
+        vectorised(Estimate {
+            coefficients,
+            significance: &self.significance[kind as usize][group][0][start..],
+            slope: self.slope,
+        })
+    }
+
     /// Rough cost of coefficients (coding order, in steps) in a basis.
     pub(crate) fn estimate(
         &self,

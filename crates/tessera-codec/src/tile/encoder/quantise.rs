@@ -1,5 +1,6 @@
 //! Rate-distortion optimised choice of levels.
 
+use super::analysis::energy;
 use super::level_prices::LevelPrices;
 use crate::simd::vectorised;
 use crate::tile::coder::{self, Meter, ModelPair, costs, quick_zero_cost};
@@ -88,7 +89,7 @@ impl Prices<'_> {
             context,
             coefficients: &coefficients[..=end],
         })?;
-        let tail: f32 = coefficients[end + 1..].iter().map(|c| c * c).sum();
+        let tail = energy(&coefficients[end + 1..], self.levels.is_some());
         Some((levels, cost + tail))
     }
 
@@ -226,7 +227,7 @@ impl Prices<'_> {
     ) -> Option<(usize, f32)> {
         let mut before: f32 = choices.iter().map(|choice| choice.cost).sum();
         let mut dropped = 0.0;
-        let mut prices = LastPrices::new(self.models, context);
+        let mut prices = LastPrices::new(self.models, context, self.levels.is_some());
         let mut best = None;
         for (position, choice) in choices.iter().enumerate().rev() {
             before -= choice.cost;
@@ -250,14 +251,17 @@ impl Prices<'_> {
 struct LastPrices<'a, 'p> {
     models: &'a ModelPair,
     context: &'a PatchContext<'p>,
+    /// Whether one cell is asked instead of all.
+    quick: bool,
     nodes: [[f32; 2]; 64],
 }
 
 impl<'a, 'p> LastPrices<'a, 'p> {
-    fn new(models: &'a ModelPair, context: &'a PatchContext<'p>) -> Self {
+    fn new(models: &'a ModelPair, context: &'a PatchContext<'p>, quick: bool) -> Self {
         Self {
             models,
             context,
+            quick,
             nodes: [[f32::NAN; 2]; 64],
         }
     }
@@ -267,7 +271,12 @@ impl<'a, 'p> LastPrices<'a, 'p> {
         let costs = &mut self.nodes[node as usize];
         if costs[0].is_nan() {
             let contexts = last_position(self.context, node);
-            *costs = coder::costs(self.models, self.context.kind, Element::Last, &contexts);
+            let ask = if self.quick {
+                coder::quick_costs
+            } else {
+                coder::costs
+            };
+            *costs = ask(self.models, self.context.kind, Element::Last, &contexts);
         }
         costs[bit as usize]
     }

@@ -27,6 +27,8 @@ pub(crate) struct Look {
     pub(crate) cost: f32,
     /// Cost as upper and lower half, and as left and right half.
     halves: [f32; 2],
+    /// Cost coded in the best way; nothing if the block lies outside.
+    best: f32,
     pub(crate) directions: [u8; 2],
     /// Cost with the mean mode and with the second direction, relative to that with the best mode.
     pub(crate) mean: f32,
@@ -38,6 +40,7 @@ impl Look {
     const UNLIKELY: Self = Self {
         cost: f32::INFINITY,
         halves: [f32::INFINITY; 2],
+        best: f32::INFINITY,
         directions: [0; 2],
         mean: 1.0,
         second: 1.0,
@@ -88,6 +91,13 @@ impl RoughMap {
         self.levels[level][at] = look;
     }
 
+    /// Sets a block all parts of which are set, and what its best way costs.
+    fn settle(&mut self, block: Block, mut look: Look) {
+        let undivided = look.halves.into_iter().fold(look.cost, f32::min);
+        look.best = undivided.min(self.divided(block));
+        self.set(block, look);
+    }
+
     /// How the ways of coding a block compare; the smallest blocks have but one.
     pub(crate) fn compare(&self, block: Block) -> RelativeCosts {
         let look = self.look(block);
@@ -121,9 +131,7 @@ impl RoughMap {
 
     /// Cost of the block coded in the best way; nothing if it lies outside.
     pub(crate) fn best(&self, block: Block) -> f32 {
-        let look = self.look(block);
-        let undivided = look.halves.into_iter().fold(look.cost, f32::min);
-        undivided.min(self.divided(block))
+        self.look(block).best
     }
 }
 
@@ -146,26 +154,26 @@ impl Encoder<'_> {
                 .filter(move |block| block.fits(luma))
         };
         for block in fitting(2 * MIN_SIDE) {
-            map.set(block, self.look(block, &orientations));
-            let divisible = map.look(block).cost >= self.lambda * DIVISIBLE_BITS;
+            let whole = self.look(block, &orientations);
+            let divisible = whole.cost >= self.lambda * DIVISIBLE_BITS;
             for quarter in block.quarters() {
                 let look = if divisible {
                     self.look(quarter, &orientations)
                 } else {
                     Look::UNLIKELY
                 };
-                map.set(quarter, look);
+                map.settle(quarter, look);
             }
-            self.look_at_halves(&mut map, block);
+            map.settle(block, self.with_halves(&map, block, whole));
         }
         for size in [16, 32, SUPERBLOCK] {
             for block in fitting(size) {
-                if self.effort.revised && map.is_clearly_divided(block) {
-                    map.set(block, Look::UNLIKELY);
-                    continue;
-                }
-                map.set(block, self.look(block, &orientations));
-                self.look_at_halves(&mut map, block);
+                let look = if self.effort.revised && map.is_clearly_divided(block) {
+                    Look::UNLIKELY
+                } else {
+                    self.with_halves(&map, block, self.look(block, &orientations))
+                };
+                map.settle(block, look);
             }
         }
         self.rough = map;
@@ -189,21 +197,22 @@ impl Encoder<'_> {
         Look {
             cost: least.min(self.look_at_references(&site)) + self.lambda * self.effort.block_bits,
             halves: [f32::INFINITY; 2],
+            best: f32::INFINITY,
             directions: directions.map(|(_, mode)| mode as u8),
             mean: mean / least,
             second: directions[1].0 / least,
         }
     }
 
-    /// Looks at both ways to halve a block whose whole and quarters are looked at, if they can matter.
-    fn look_at_halves(&self, map: &mut RoughMap, block: Block) {
+    /// Adds a look at both ways to halve a block whose quarters are looked at, if they can matter.
+    fn with_halves(&self, map: &RoughMap, block: Block, look: Look) -> Look {
         let [.., patience] = self.effort.patience[level_of(block.size)];
         if patience == 0.0 {
-            return;
+            return look;
         }
-        let (look, quarters) = (map.look(block), map.divided(block));
+        let quarters = map.divided(block);
         if look.cost.max(quarters) > look.cost.min(quarters) * HALVES_RANGE {
-            return;
+            return look;
         }
         let [first, second] = look.directions.map(usize::from);
         // The mean seldom beats these three, a network does.
@@ -211,7 +220,7 @@ impl Encoder<'_> {
         let halves = [Split::Rows, Split::Columns].map(|split| {
             self.cost_of_halves(block, split, &[PLANAR, first, second, MEAN][..modes])
         });
-        map.set(block, Look { halves, ..look });
+        Look { halves, ..look }
     }
 
     /// Rough cost of both halves of a block, each predicted by one of a few modes.
