@@ -106,7 +106,7 @@ fn even_patience([whole, quarters, halves]: [f32; 3]) -> [[f32; 3]; 4] {
 const PATIENCE: [[f32; 3]; 4] = [
     [1.125, 1.15, 0.0],
     [1.275, 1.15, 1.1],
-    [1.5, 1.0, 1.2],
+    [1.5, 1.0, 1.1],
     [1.5, 1.15, 1.3],
 ];
 
@@ -118,10 +118,10 @@ impl Effort {
                 direct: true,
                 ..Self::wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
             },
-            2 => Self::narrow(1, [1; 5], 1.02),
-            3 => Self::narrow(2, [1; 5], 1.05),
-            4 => Self::narrow(2, [2, 2, 2, 1, 1], 1.06),
-            5 => Self::narrow(3, [3; 5], 1.08),
+            2 => Self::narrow(1, [1; 5], 1.01),
+            3 => Self::narrow(2, [1; 5], 1.02),
+            4 => Self::narrow(2, [2, 2, 2, 1, 1], 1.03),
+            5 => Self::narrow(3, [4, 4, 4, 3, 3], 1.04),
             6 => Self {
                 options: Options::within([6, 5, 4, 3, 2], [1.3, 1.2, 1.12, 1.08, 1.05]),
                 chroma_candidates: 4,
@@ -173,10 +173,10 @@ impl Effort {
     /// Tries what pays for its time, with so many options by area.
     fn narrow(modes: usize, options: [usize; 5], halves_margin: f32) -> Self {
         Self {
-            options: Options::within(options, [1.15, 1.1, 1.05, 1.1, 1.1]),
+            options: Options::within(options, [1.2, 1.15, 1.1, 1.1, 1.1]),
             halves_margin,
             patience: PATIENCE,
-            block_bits: 6.0,
+            block_bits: 8.0,
             revised: true,
             ..Self::for_training(modes, 1)
         }

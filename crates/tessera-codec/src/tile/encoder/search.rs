@@ -157,7 +157,13 @@ impl Encoder<'_> {
     fn enter_quarters(&mut self, contest: &mut Contest) {
         self.erase(contest.kind, contest.block);
         let price = contest.split_costs[Split::Quad as usize];
-        let bound = contest.bound.min(contest.whole * self.effort.halves_margin) - price;
+        // Whether halves are tried does not hang on quarters that cost more than the whole.
+        let margin = if self.effort.revised {
+            1.0
+        } else {
+            self.effort.halves_margin
+        };
+        let bound = contest.bound.min(contest.whole * margin) - price;
         if let Some((cost, tree)) = self.search_quarters(contest.kind, contest.block, bound) {
             contest.enter(cost + price, tree);
         }
