@@ -352,8 +352,7 @@ impl<'d> Encoder<'d> {
             let small =
                 self.analysis
                     .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
-            let price =
-                (self.rough_prices).estimate(site.kind, group, choice, &values[..priced]);
+            let price = (self.rough_prices).estimate(site.kind, group, choice, &values[..priced]);
             (price + small + rest, choice)
         };
         let prices = (0..bases.groups()[group].len()).map(&mut price).collect();

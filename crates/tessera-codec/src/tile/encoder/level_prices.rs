@@ -37,7 +37,13 @@ impl LevelPrices {
         let magnitudes = &mut self.magnitudes[kind as usize];
         magnitudes.clear();
         let steps: Vec<[f32; 2]> = models.first_cells(Element::Magnitude).map(prices).collect();
-        magnitudes.extend(steps.as_chunks().0.iter().map(|steps| add_up(steps, lambda)));
+        magnitudes.extend(
+            steps
+                .as_chunks()
+                .0
+                .iter()
+                .map(|steps| add_up(steps, lambda)),
+        );
     }
 
     #[inline(always)]

@@ -118,15 +118,13 @@ impl Effort {
                 direct: true,
                 ..Self::wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
             },
-            2 => Self::narrow(1, [1; 5], 1.01),
-            3 => Self::narrow(2, [1; 5], 1.02),
-            4 => Self::narrow(2, [2, 2, 2, 1, 1], 1.03),
-            5 => Self::narrow(3, [4, 4, 4, 3, 3], 1.04),
+            2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0),
+            3 => Self::narrow(3, [4; 5], 1.0),
+            4 => Self::narrow(2, [3, 3, 3, 2, 2], 1.02),
+            5 => Self::narrow(3, [4; 5], 1.02),
             6 => Self {
-                options: Options::within([6, 5, 4, 3, 2], [1.3, 1.2, 1.12, 1.08, 1.05]),
-                chroma_candidates: 4,
-                chroma_options: 2,
-                ..Self::narrow(4, [0; 5], 1.12)
+                revised: true,
+                ..Self::level(7)
             },
             7 => Self::wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
             8 => Self::wide(6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
@@ -173,7 +171,7 @@ impl Effort {
     /// Tries what pays for its time, with so many options by area.
     fn narrow(modes: usize, options: [usize; 5], halves_margin: f32) -> Self {
         Self {
-            options: Options::within(options, [1.2, 1.15, 1.1, 1.1, 1.1]),
+            options: Options::within(options, [1.2, 1.15, 1.1, 1.15, 1.15]),
             halves_margin,
             patience: PATIENCE,
             block_bits: 8.0,
@@ -186,6 +184,8 @@ impl Effort {
     /// about what they leave. Training keeps to its own search.
     fn with(self, dictionary: &Dictionary) -> Self {
         const NETWORK_RANGE: f32 = 1.3;
+        const NETWORK_HALVES: f32 = 1.2;
+        const NETWORK_HALVES_MARGIN: f32 = 1.08;
         if dictionary.patch_nets.is_none() || !self.revised {
             return self;
         }
@@ -195,6 +195,16 @@ impl Effort {
                 count: (3 * options.count).saturating_sub(1),
                 range: options.range.max(NETWORK_RANGE),
             }),
+            patience: self.patience.map(|[whole, quarters, halves]| {
+                let looked_at = halves > 0.0;
+                let halves = if looked_at {
+                    halves.max(NETWORK_HALVES)
+                } else {
+                    halves
+                };
+                [whole, quarters, halves]
+            }),
+            halves_margin: self.halves_margin.max(NETWORK_HALVES_MARGIN),
             ..self
         }
     }

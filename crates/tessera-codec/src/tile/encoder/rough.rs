@@ -17,7 +17,7 @@ use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 const DIVISIBLE_BITS: f32 = 20.0;
 /// Halves rarely win where whole and quarters differ by more than this factor.
 const HALVES_RANGE: f32 = 1.5;
-/// How much more than their best division three quarters of a superblock have to cost for it not to be looked at as a whole.
+/// How much more than their best division three quarters of a block have to cost whole for it not to be looked at.
 const CLEARLY_DIVIDED: f32 = 1.1;
 
 /// Rough costs of a block and its best directions.
@@ -118,15 +118,16 @@ impl RoughMap {
         quarters.map(|quarter| self.best(quarter)).sum()
     }
 
-    /// Whether at least three quarters of a block are better divided themselves: then the whole is not worth a look.
+    /// Whether at least three quarters of a block are clearly better divided themselves.
     fn is_clearly_divided(&self, block: Block) -> bool {
-        let factor = if block.size == SUPERBLOCK {
-            CLEARLY_DIVIDED
-        } else {
-            1.0
-        };
-        let divided = |&quarter: &Block| self.look(quarter).cost > factor * self.best(quarter);
-        block.quarters().iter().filter(|&quarter| divided(quarter)).count() >= 3
+        let divided =
+            |&quarter: &Block| self.look(quarter).cost > CLEARLY_DIVIDED * self.best(quarter);
+        block
+            .quarters()
+            .iter()
+            .filter(|&quarter| divided(quarter))
+            .count()
+            >= 3
     }
 
     /// Cost of the block coded in the best way; nothing if it lies outside.
