@@ -126,3 +126,55 @@ fn moments(planes: &[Vec<f32>], stride: usize, x: usize, y: usize) -> Moments {
     }
     Moments(sums.map(|lanes| lanes.into_iter().map(f64::from).sum()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIDE: usize = SUPERBLOCK;
+
+    fn block(x: usize, y: usize, size: usize) -> Block {
+        Block { x, y, size }
+    }
+
+    /// Luma with some texture, and chroma by `chroma` from place and luma.
+    fn planes(chroma: impl Fn(usize, usize, f32) -> f32) -> Vec<Vec<f32>> {
+        let place = |at: usize| (at % SIDE, at / SIDE);
+        let luma = |at: usize| (2000 + at * at % 977) as f32;
+        let plane = |value: &dyn Fn(usize) -> f32| (0..SIDE * SIDE).map(value).collect();
+        let colour = |at: usize| chroma(place(at).0, place(at).1, luma(at));
+        vec![plane(&luma), plane(&colour), plane(&colour)]
+    }
+
+    #[test]
+    fn a_line_from_luma_leaves_nothing() {
+        let planes = planes(|_, _, luma| 1000.0 + luma / 2.0);
+        let left = Explained::of(&planes, SIDE, 0, 0).left_of(block(0, 0, SIDE), 1.0);
+        // The allowance for noise leaves next to nothing of a variance of 20,000 per sample.
+        assert!(left.whole / ((SIDE * SIDE) as f32) < 1.0, "{left:?}");
+    }
+
+    #[test]
+    fn an_edge_in_chroma_is_explained_by_halves_along_it() {
+        let planes = planes(|_, y, _| if y < SIDE / 2 { 1000.0 } else { 3000.0 });
+        let left = Explained::of(&planes, SIDE, 0, 0).left_of(block(0, 0, SIDE), 10.0);
+        let [rows, columns] = left.halves;
+        assert!(rows < 1.0, "{left:?}");
+        assert!(left.whole > 1e6 && columns > 1e6, "{left:?}");
+    }
+
+    #[test]
+    fn blocks_are_found_at_their_places() {
+        let planes = planes(|x, y, _| {
+            if x >= 48 && y < 16 {
+                (x * y) as f32
+            } else {
+                500.0
+            }
+        });
+        let explained = Explained::of(&planes, SIDE, 0, 0);
+        assert!(explained.left_of(block(48, 0, 16), 1.0).whole > 1e4);
+        assert!(explained.left_of(block(32, 0, 16), 1.0).whole < 1.0);
+        assert!(explained.left_of(block(48, 16, 16), 1.0).whole < 1.0);
+    }
+}

@@ -76,3 +76,31 @@ fn add_up(steps: &[[f32; 2]; MAGNITUDES], lambda: f32) -> [f32; MAGNITUDES] {
         price
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::PlaneLayout;
+    use tessera_dict::Dictionary;
+
+    #[test]
+    fn magnitudes_cost_what_their_decisions_cost() {
+        const LAMBDA: f32 = 0.1;
+        let models = ModelPair::new(&Dictionary::untrained(), PlaneLayout::Gray);
+        let mut prices = LevelPrices::default();
+        prices.refresh(&models, PlaneKind::Luma, LAMBDA);
+        let expected = 9;
+        let mut longer = 0.0;
+        for magnitude in 1..=UNARY_LIMIT {
+            let cell = (magnitude - 1) | expected << 4;
+            let one = models.0[0].cell(Element::Magnitude, 0, cell);
+            let price = prices.magnitude(PlaneKind::Luma, expected, magnitude) / LAMBDA;
+            let bits = longer + code_length(65536 - one) + 1.0;
+            assert!((price - bits).abs() < 1e-3, "{magnitude}: {price} {bits}");
+            longer += code_length(one);
+        }
+        // Two bits of length and sign beyond the escape.
+        let price = prices.magnitude(PlaneKind::Luma, expected, UNARY_LIMIT + 1) / LAMBDA;
+        assert!((price - longer - 2.0).abs() < 1e-3);
+    }
+}

@@ -56,13 +56,14 @@ pub struct Effort {
     /// How much more than the best way a block may roughly cost whole, quartered and halved to be tried so, by size
     /// from 64 down to 8: what a trial finds pays for its time most often in small blocks.
     pub patience: [[f32; 3]; 4],
-    /// Halves are tried unless quarters beat the whole block by this factor.
+    /// Halves are tried unless quarters beat the whole block by this factor, at 1 never.
     pub halves_margin: f32,
     /// Bits of side information the first look assumes a block to take.
     pub block_bits: f32,
     /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
     /// the coding order of the cosine basis rather than its scan, quarters are tried wherever they roughly cost no
-    /// more than the whole, whatever halves cost, and bases are not priced where the modes already cost too much.
+    /// more than the whole, whatever halves cost, bases are not priced where the modes already cost too much, levels are
+    /// priced by one cell, and what the quarters of a block or its luma rule out is not looked at.
     pub revised: bool,
     /// Price of a bit in squared steps.
     pub lambda: f32,
@@ -122,6 +123,7 @@ impl Effort {
             3 => Self::narrow(3, [4; 5], 1.0),
             4 => Self::narrow(2, [3, 3, 3, 2, 2], 1.02),
             5 => Self::narrow(3, [4; 5], 1.02),
+            // What the larger ones try, by the rules of the smaller ones.
             6 => Self {
                 revised: true,
                 ..Self::level(7)

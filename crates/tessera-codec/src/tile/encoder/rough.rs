@@ -208,7 +208,8 @@ impl Encoder<'_> {
     /// Adds a look at both ways to halve a block whose quarters are looked at, if they can matter.
     fn with_halves(&self, map: &RoughMap, block: Block, look: Look) -> Look {
         let [.., patience] = self.effort.patience[level_of(block.size)];
-        if patience == 0.0 {
+        // With no margin halves are never tried.
+        if patience == 0.0 || self.effort.halves_margin <= 1.0 {
             return look;
         }
         let quarters = map.divided(block);
