@@ -107,7 +107,7 @@ fn even_patience([whole, quarters, halves]: [f32; 3]) -> [[f32; 3]; 4] {
 const PATIENCE: [[f32; 3]; 4] = [
     [1.125, 1.15, 0.0],
     [1.275, 1.15, 1.1],
-    [1.5, 1.0, 1.1],
+    [1.5, 1.0, 1.2],
     [1.5, 1.15, 1.3],
 ];
 
@@ -122,7 +122,7 @@ impl Effort {
             2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0),
             3 => Self::narrow(3, [4; 5], 1.0),
             4 => Self::narrow(2, [3, 3, 3, 2, 2], 1.02),
-            5 => Self::narrow(3, [4; 5], 1.02),
+            5 => Self::narrow(3, [4; 5], 1.05),
             // What the larger ones try, by the rules of the smaller ones.
             6 => Self {
                 revised: true,
