@@ -408,7 +408,7 @@ impl<'d> Encoder<'d> {
             models: self.models(),
             lambda: self.lambda,
             points: &self.state.dictionary.shrinkage[site.kind as usize],
-            levels: self.effort.revised.then_some(&self.level_prices),
+            levels: self.effort.quick_levels.then_some(&self.level_prices),
         };
         let found = prices.quantise(&context, &values, shape.coded());
         self.floats.give(values);

@@ -62,9 +62,10 @@ pub struct Effort {
     pub block_bits: f32,
     /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
     /// the coding order of the cosine basis rather than its scan, quarters are tried wherever they roughly cost no
-    /// more than the whole, whatever halves cost, bases are not priced where the modes already cost too much, levels are
-    /// priced by one cell, and what the quarters of a block or its luma rule out is not looked at.
+    /// more than the whole, whatever halves cost, bases are not priced where the modes already cost too much, and what the quarters of a block or its luma rule out is not looked at.
     pub revised: bool,
+    /// Whether levels are priced by one cell on trial rather than by mixing all contexts.
+    pub quick_levels: bool,
     /// Price of a bit in squared steps.
     pub lambda: f32,
     /// Whether the first look decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
@@ -126,6 +127,7 @@ impl Effort {
             // What the larger ones try, by the rules of the smaller ones.
             6 => Self {
                 revised: true,
+                quick_levels: true,
                 ..Self::level(7)
             },
             7 => Self::wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
@@ -147,6 +149,7 @@ impl Effort {
             halves_margin: 1.08,
             block_bits: 5.0,
             revised: false,
+            quick_levels: false,
             lambda: 0.096,
             direct: false,
         }
@@ -178,6 +181,7 @@ impl Effort {
             patience: PATIENCE,
             block_bits: 8.0,
             revised: true,
+            quick_levels: true,
             ..Self::for_training(modes, 1)
         }
     }
@@ -207,6 +211,7 @@ impl Effort {
                 [whole, quarters, halves]
             }),
             halves_margin: self.halves_margin.max(NETWORK_HALVES_MARGIN),
+            quick_levels: false,
             ..self
         }
     }
