@@ -127,8 +127,7 @@ pub(crate) fn costs(
     element: Element,
     contexts: &Contexts,
 ) -> [f32; 2] {
-    let one = models.0[kind as usize].predict(element, contexts).one;
-    [code_length(65536 - one), code_length(one)]
+    code_lengths(models.0[kind as usize].predict(element, contexts).one)
 }
 
 /// Bits a zero and a one would cost by the first cell alone.
@@ -140,9 +139,7 @@ pub(crate) fn quick_costs(
     element: Element,
     contexts: &Contexts,
 ) -> [f32; 2] {
-    let one = models.0[kind as usize].cell(element, 0, contexts.cells[0]);
-    let one = one.clamp(32, 65504);
-    [code_length(65536 - one), code_length(one)]
+    code_lengths(models.0[kind as usize].cell(element, 0, contexts.cells[0]))
 }
 
 /// Bits of a zero coefficient by the first cell of its significance contexts alone.
@@ -150,7 +147,14 @@ pub(crate) fn quick_costs(
 #[inline(always)]
 pub(crate) fn quick_zero_cost(models: &ModelPair, kind: PlaneKind, cell: u32) -> f32 {
     let one = models.0[kind as usize].cell(Element::Significance, 0, cell);
-    code_length(65536 - one.clamp(32, 65504))
+    code_length(65536 - one)
+}
+
+/// Bits of a zero and of a one whose probability is `one` / 2^16.
+#[cfg(feature = "encoder")]
+#[inline(always)]
+pub(crate) fn code_lengths(one: u32) -> [f32; 2] {
+    [code_length(65536 - one), code_length(one)]
 }
 
 /// -log2(p / 2^16), by table.

@@ -93,6 +93,13 @@ impl Cell {
         }
     }
 
+    /// Probability of a one, 16 bits, kept away from certainty.
+    #[cfg(feature = "encoder")]
+    #[inline(always)]
+    fn probability(&self) -> u32 {
+        (self.state >> 16).clamp(32, 65504)
+    }
+
     /// Takes in an observation.
     #[inline(always)]
     fn learn(&mut self, bit: bool) {
@@ -244,17 +251,17 @@ impl Models {
         self.cells.is_empty()
     }
 
-    /// Probability of a one, 16 bits, by one cell alone.
+    /// Probability of a one, 16 bits, by one cell alone, as far from certainty as the coder can go.
     #[inline(always)]
     pub(crate) fn cell(&self, element: Element, input: usize, cell: u32) -> u32 {
-        self.cells[(self.tables[element as usize].cells[input] + cell) as usize].state >> 16
+        self.cells[(self.tables[element as usize].cells[input] + cell) as usize].probability()
     }
 
-    /// Probabilities of a one, 16 bits, by every cell of an element's first input alone.
+    /// [`Self::cell`] of every cell of an element's first input.
     pub(crate) fn first_cells(&self, element: Element) -> impl Iterator<Item = u32> {
         let [first, next, ..] = self.tables[element as usize].cells;
         let cells = &self.cells[first as usize..next as usize];
-        cells.iter().map(|cell| cell.state >> 16)
+        cells.iter().map(Cell::probability)
     }
 
     /// The present state as a prior.

@@ -2,12 +2,10 @@
 //!
 //! Where it leaves much, large chroma blocks are not worth a trial; asking costs a hundredth of one.
 
-use super::rough::level_of;
+use super::rough::{CELLS_ACROSS, place_of, quarters_of};
 use crate::tile::syntax::{Block, Split};
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
-/// Cells in a row of a superblock.
-const CELLS_ACROSS: usize = SUPERBLOCK / MIN_SIDE;
 /// Middle of the samples' range: sums of squares stay small around it.
 const MIDDLE: f32 = 2048.0;
 /// Variance of luma below which it explains little.
@@ -78,9 +76,7 @@ impl Explained {
 
     /// What is left of a block that can be divided, `step` being that of chroma.
     pub(super) fn left_of(&self, block: Block, step: f32) -> Unexplained {
-        let level = level_of(block.size);
-        let (x, y) = (block.x % SUPERBLOCK, block.y % SUPERBLOCK);
-        let at = ((y / block.size) << level) + x / block.size;
+        let (level, at) = place_of(block);
         let parts = quarters_of(level, at).map(|at| &self.levels[level + 1][at]);
         let area = block.size * block.size;
         let scale = 1.0 / f64::from(step * step);
@@ -97,13 +93,6 @@ impl Explained {
             halves: [Split::Rows, Split::Columns].map(halved),
         }
     }
-}
-
-/// The quarters of block `at` of a level, in the next finer one.
-fn quarters_of(level: usize, at: usize) -> [usize; 4] {
-    let side = 1 << level;
-    let first = at / side * 4 * side + at % side * 2;
-    [first, first + 1, first + 2 * side, first + 2 * side + 1]
 }
 
 /// The moments of the smallest block at (`x`, `y`).

@@ -343,7 +343,8 @@ impl<'d> Encoder<'d> {
         let peaks = Peaks::of(spectrum, m, self.effort.revised);
         let mut values = self.floats.take(spectrum.len());
         let (priced, rest) = if self.effort.revised {
-            let rest = (self.rough_prices).estimate_from(site.kind, group, m, &spectrum[m..]);
+            // What no basis rotates costs the same in all of them.
+            let rest = (self.rough_prices).estimate(site.kind, group, 0, m, &spectrum[m..]);
             (m, rest)
         } else {
             (spectrum.len(), 0.0)
@@ -352,7 +353,8 @@ impl<'d> Encoder<'d> {
             let small =
                 self.analysis
                     .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
-            let price = (self.rough_prices).estimate(site.kind, group, choice, &values[..priced]);
+            let price =
+                (self.rough_prices).estimate(site.kind, group, choice, 0, &values[..priced]);
             (price + small + rest, choice)
         };
         let prices = (0..bases.groups()[group].len()).map(&mut price).collect();

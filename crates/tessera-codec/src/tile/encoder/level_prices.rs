@@ -4,7 +4,7 @@
 //! give the same files at a fraction of the work. Models learn only when a superblock is written, so that one table
 //! serves all trials within it.
 
-use crate::tile::coder::{ModelPair, code_length};
+use crate::tile::coder::{ModelPair, code_lengths};
 use crate::tile::patch_context::UNARY_LIMIT;
 use tessera_dict::PlaneKind;
 use tessera_dict::layout::Element;
@@ -27,10 +27,7 @@ impl LevelPrices {
     pub(crate) fn refresh(&mut self, models: &ModelPair, kind: PlaneKind, lambda: f32) {
         self.lambda = lambda;
         let models = &models.0[kind as usize];
-        let prices = |one: u32| {
-            let one = one.clamp(32, 65504);
-            [65536 - one, one].map(|p| lambda * code_length(p))
-        };
+        let prices = |one: u32| code_lengths(one).map(|bits| lambda * bits);
         let significance = &mut self.significance[kind as usize];
         significance.clear();
         significance.extend(models.first_cells(Element::Significance).map(prices));
@@ -95,9 +92,10 @@ mod tests {
             let cell = (magnitude - 1) | expected << 4;
             let one = models.0[0].cell(Element::Magnitude, 0, cell);
             let price = prices.magnitude(PlaneKind::Luma, expected, magnitude) / LAMBDA;
-            let bits = longer + code_length(65536 - one) + 1.0;
+            let [stop, go_on] = code_lengths(one);
+            let bits = longer + stop + 1.0;
             assert!((price - bits).abs() < 1e-3, "{magnitude}: {price} {bits}");
-            longer += code_length(one);
+            longer += go_on;
         }
         // Two bits of length and sign beyond the escape.
         let price = prices.magnitude(PlaneKind::Luma, expected, UNARY_LIMIT + 1) / LAMBDA;

@@ -62,7 +62,8 @@ pub struct Effort {
     pub block_bits: f32,
     /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
     /// the coding order of the cosine basis rather than its scan, quarters are tried wherever they roughly cost no
-    /// more than the whole, whatever halves cost, bases are not priced where the modes already cost too much, and what the quarters of a block or its luma rule out is not looked at.
+    /// more than the whole, whatever halves cost, bases are not priced where the modes already cost too much, and what the
+    /// quarters of a block or its luma rule out is not looked at.
     pub revised: bool,
     /// Whether levels are priced by one cell on trial rather than by mixing all contexts.
     pub quick_levels: bool,
@@ -270,7 +271,7 @@ struct Encoder<'a> {
     /// Padded luma as integers, for predictions from original samples.
     source: Vec<u16>,
     rough: RoughMap,
-    /// What luma says about chroma in the present superblock, if chroma is searched.
+    /// What luma says about chroma in the present superblock, if effort and layout ask for it.
     explained: Explained,
     /// Where the tile resembles the references.
     matches: Matches,
@@ -339,11 +340,13 @@ impl<'a> Encoder<'a> {
                 continue;
             }
             self.look_at(block);
-            if config.layout.kinds().contains(&PlaneKind::Chroma) {
+            if self.effort.revised && config.layout.kinds().contains(&PlaneKind::Chroma) {
                 self.explained = Explained::of(&self.originals, self.stride, block.x, block.y);
             }
             for &kind in config.layout.kinds() {
-                (self.level_prices).refresh(&self.writer.models, kind, self.lambda);
+                if self.effort.quick_levels {
+                    (self.level_prices).refresh(&self.writer.models, kind, self.lambda);
+                }
                 let found = self.search(kind, block, f32::INFINITY);
                 let (_, mut tree) = found.expect("no bound was given");
                 self.erase(kind, block);

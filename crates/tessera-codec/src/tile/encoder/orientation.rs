@@ -3,7 +3,7 @@
 //! A direction predicts well where samples hardly change along it. Counting gradients tells the few directions
 //! worth a prediction at a hundredth of what predicting along all of them costs.
 
-use super::rough::level_of;
+use super::rough::{CELLS_ACROSS, place_of, quarters_of};
 use crate::tile::predict::{ANGLES, HORIZONTAL, MODES, VERTICAL};
 use crate::tile::syntax::Block;
 use std::sync::LazyLock;
@@ -22,9 +22,6 @@ static NEAREST: LazyLock<[u8; SLOPES]> = LazyLock::new(|| {
         nearest.expect("there are directions") as u8
     })
 });
-
-/// Cells in a row of a superblock.
-const CELLS_ACROSS: usize = SUPERBLOCK / MIN_SIDE;
 
 type Histogram = [f32; DIRECTIONS];
 
@@ -54,16 +51,15 @@ impl Orientations {
         }
         for level in (0..4).rev() {
             let (coarse, fine) = levels.split_at_mut(level + 1);
-            add_up(&mut coarse[level], &fine[0], 1 << level);
+            add_up(&mut coarse[level], &fine[0], level);
         }
         Self { levels }
     }
 
     /// The two strongest directions of a block that are not next to each other, strongest first.
     pub(super) fn strongest(&self, block: Block) -> [usize; 2] {
-        let level = level_of(block.size);
-        let (x, y) = (block.x % SUPERBLOCK, block.y % SUPERBLOCK);
-        let histogram = &self.levels[level][((y / block.size) << level) + x / block.size];
+        let (level, at) = place_of(block);
+        let histogram = &self.levels[level][at];
         let mut smooth = [0f32; DIRECTIONS];
         for (i, value) in smooth.iter_mut().enumerate() {
             *value = 2.0 * histogram[i]
@@ -105,11 +101,10 @@ fn edge(rows: [&[u16]; 3], x: usize) -> Option<(usize, f32)> {
     Some((direction, strength))
 }
 
-/// Adds the histograms of quarters up; `side` blocks lie in a row of the coarse level.
-fn add_up(coarse: &mut [Histogram], fine: &[Histogram], side: usize) {
+/// Adds the histograms of quarters up to those of `level`.
+fn add_up(coarse: &mut [Histogram], fine: &[Histogram], level: usize) {
     for (at, sum) in coarse.iter_mut().enumerate() {
-        let first = at / side * 4 * side + at % side * 2;
-        for part in [first, first + 1, first + 2 * side, first + 2 * side + 1] {
+        for part in quarters_of(level, at) {
             for (sum, part) in sum.iter_mut().zip(&fine[part]) {
                 *sum += part;
             }

@@ -90,32 +90,18 @@ impl RoughPrices {
         &self.significance[kind as usize][group][choice]
     }
 
-    /// Rough cost of coefficients that no basis rotates, from a place on.
-    pub(crate) fn estimate_from(
-        &self,
-        kind: PlaneKind,
-        group: usize,
-        start: usize,
-        coefficients: &[f32],
-    ) -> f32 {
-        vectorised(Estimate {
-            coefficients,
-            significance: &self.significance[kind as usize][group][0][start..],
-            slope: self.slope,
-        })
-    }
-
-    /// Rough cost of coefficients (coding order, in steps) in a basis.
+    /// Rough cost of coefficients (in steps) in a basis, from place `start` of its coding order on.
     pub(crate) fn estimate(
         &self,
         kind: PlaneKind,
         group: usize,
         choice: usize,
+        start: usize,
         coefficients: &[f32],
     ) -> f32 {
         vectorised(Estimate {
             coefficients,
-            significance: &self.significance[kind as usize][group][choice],
+            significance: &self.significance[kind as usize][group][choice][start..],
             slope: self.slope,
         })
     }
@@ -163,7 +149,7 @@ fn places(
     let price = |place: usize| {
         let own = basis.first_position + place.min(basis.order.len() - 1) as u32;
         let one = models.0[kind as usize].cell(Element::Significance, 1, own);
-        CODED_DISTORTION + lambda * (CODED_BITS + code_length(one.clamp(32, 65504)))
+        CODED_DISTORTION + lambda * (CODED_BITS + code_length(one))
     };
     (0..shape.area()).map(price).collect()
 }

@@ -42,6 +42,16 @@ impl Choice {
         }
     }
 
+    /// A level that costs so much as the last one, and the price of its significance more before it.
+    #[inline(always)]
+    fn coded(magnitude: u32, cost_as_last: f32, significance: f32) -> Self {
+        Self {
+            magnitude,
+            cost: cost_as_last + significance,
+            cost_as_last,
+        }
+    }
+
     /// The other one if it costs less.
     #[inline(always)]
     fn cheaper(self, other: Self) -> Self {
@@ -149,12 +159,7 @@ impl Prices<'_> {
         }
         let choice = |magnitude: u32| {
             let price = levels.magnitude(context.kind, expected, magnitude);
-            let cost_as_last = self.distortion(size, magnitude) + price;
-            Choice {
-                magnitude,
-                cost: cost_as_last + one,
-                cost_as_last,
-            }
+            Choice::coded(magnitude, self.distortion(size, magnitude) + price, one)
         };
         let best = if nearest > 1 {
             best.cheaper(choice(nearest - 1))
@@ -184,11 +189,7 @@ impl Prices<'_> {
         let mut best = Choice::zero(size * size + self.lambda * zero);
         let choice = |magnitude: u32, bits: f32| {
             let cost_as_last = self.distortion(size, magnitude) + self.lambda * bits;
-            Choice {
-                magnitude,
-                cost: cost_as_last + self.lambda * one,
-                cost_as_last,
-            }
+            Choice::coded(magnitude, cost_as_last, self.lambda * one)
         };
         let mut longer = 0.0;
         for magnitude in 1..=nearest.min(UNARY_LIMIT) {

@@ -58,44 +58,49 @@ pub(crate) struct RelativeCosts {
 /// The looks at all square luma blocks of one superblock.
 #[derive(Debug)]
 pub(crate) struct RoughMap {
-    origin: (usize, usize),
     /// By size from 64 down to 4, in raster order.
     levels: [Vec<Look>; 5],
 }
+
+/// Smallest blocks in a row of a superblock.
+pub(super) const CELLS_ACROSS: usize = SUPERBLOCK / MIN_SIDE;
 
 pub(super) fn level_of(size: usize) -> usize {
     (SUPERBLOCK / size).trailing_zeros() as usize
 }
 
+/// The level of a block and its index in raster order among the blocks of that size in its superblock.
+pub(super) fn place_of(block: Block) -> (usize, usize) {
+    let level = level_of(block.size);
+    let (x, y) = (block.x % SUPERBLOCK, block.y % SUPERBLOCK);
+    (level, ((y / block.size) << level) + x / block.size)
+}
+
+/// The quarters of block `at` of a level, in the next finer one.
+pub(super) fn quarters_of(level: usize, at: usize) -> [usize; 4] {
+    let side = 1 << level;
+    let first = at / side * 4 * side + at % side * 2;
+    [first, first + 1, first + 2 * side, first + 2 * side + 1]
+}
+
 impl RoughMap {
     pub(crate) fn empty() -> Self {
         Self {
-            origin: (0, 0),
             levels: std::array::from_fn(|level| vec![Look::default(); 1 << (2 * level)]),
         }
     }
 
-    fn index(&self, block: Block) -> (usize, usize) {
-        let level = level_of(block.size);
-        let (x, y) = (block.x - self.origin.0, block.y - self.origin.1);
-        (level, ((y / block.size) << level) + x / block.size)
-    }
-
     pub(crate) fn look(&self, block: Block) -> Look {
-        let (level, at) = self.index(block);
+        let (level, at) = place_of(block);
         self.levels[level][at]
-    }
-
-    fn set(&mut self, block: Block, look: Look) {
-        let (level, at) = self.index(block);
-        self.levels[level][at] = look;
     }
 
     /// Sets a block all parts of which are set, and what its best way costs.
     fn settle(&mut self, block: Block, mut look: Look) {
         let undivided = look.halves.into_iter().fold(look.cost, f32::min);
         look.best = undivided.min(self.divided(block));
-        self.set(block, look);
+        let (level, at) = place_of(block);
+        self.levels[level][at] = look;
     }
 
     /// How the ways of coding a block compare; the smallest blocks have but one.
@@ -140,7 +145,6 @@ impl Encoder<'_> {
     /// Looks at all luma blocks of a superblock.
     pub(crate) fn look_at(&mut self, superblock: Block) {
         let mut map = RoughMap::empty();
-        map.origin = (superblock.x, superblock.y);
         let orientations = self.orientations(superblock.x, superblock.y, 1);
         let fitting = |size: usize| {
             let luma = &self.state.luma;
