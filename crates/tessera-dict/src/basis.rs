@@ -36,6 +36,9 @@ pub struct Rotation {
     pub scales: Vec<u16>,
 }
 
+/// Factors of a [`MagnitudeModel`] that are taken together.
+pub const LANES: usize = 8;
+
 /// Fractional bits of [`Rotation::scales`].
 pub const SCALE_BITS: u32 = 22;
 
@@ -94,6 +97,17 @@ impl MagnitudeModel {
     pub fn row(&self, i: usize) -> &[u8] {
         let start = i * i.saturating_sub(1) / 2;
         &self.weights[start..start + i]
+    }
+
+    /// The same in lanes, the last of which may go on with factors of the next coefficient; where none follows, the
+    /// factors that fill no lane come apart.
+    pub fn lanes(&self, i: usize) -> (&[[u8; LANES]], &[u8]) {
+        let start = i * i.saturating_sub(1) / 2;
+        let (lanes, _) = self.weights[start..].as_chunks();
+        match lanes.get(..i.div_ceil(LANES)) {
+            Some(lanes) => (lanes, &[]),
+            None => (lanes, &self.weights[start + LANES * lanes.len()..start + i]),
+        }
     }
 
     /// A model for untrained dictionaries: magnitudes fall along the scan and neighbours resemble each other.

@@ -2,6 +2,7 @@
 
 use super::mix::{Contexts, PlaneKind};
 use tessera_dict::Basis;
+use tessera_dict::basis::LANES;
 use tessera_patch::shape::MAX_ROTATED;
 
 /// Fractional bits of predicted magnitudes.
@@ -26,6 +27,28 @@ const POSITION_CLASSES: [u8; 513] = {
             class += 1;
         }
         table[position] = class as u8;
+        position += 1;
+    }
+    table
+};
+
+/// Classes of expected magnitudes.
+#[cfg(feature = "encoder")]
+pub(crate) const EXPECTED_CLASSES: usize = 32;
+
+/// The part of the first significance context that hangs on the position alone.
+#[cfg(feature = "encoder")]
+#[inline(always)]
+pub(crate) fn quick_place(position: usize) -> u32 {
+    u32::from(QUICK_PLACES[position.min(512)])
+}
+
+#[cfg(feature = "encoder")]
+const QUICK_PLACES: [u8; 513] = {
+    let mut table = POSITION_CLASSES;
+    let mut position = 0;
+    while position < table.len() {
+        table[position] = table[position] / 4 << 5;
         position += 1;
     }
     table
@@ -71,6 +94,25 @@ pub(crate) struct PatchContext<'a> {
     pub(crate) gradient_class: u32,
 }
 
+#[cfg(all(test, feature = "encoder"))]
+impl<'a> PatchContext<'a> {
+    /// A patch of `shape` in the first basis of its first class, with some activity around it.
+    pub(crate) fn plain(bases: &'a tessera_dict::BasisSet, shape: tessera_patch::Shape) -> Self {
+        Self {
+            kind: bases.kind(),
+            basis: &bases.group(shape, 0)[0],
+            choice: 0,
+            shape: shape.index() as u32,
+            size_group: shape.size_group() as u32,
+            class: 0,
+            activity: 300,
+            activity_class: activity_class(300),
+            gradient: 200,
+            gradient_class: gradient_class(200),
+        }
+    }
+}
+
 /// Class of a residual activity.
 pub(crate) fn activity_class(activity: u32) -> u32 {
     log_class(activity, 8, 4, 9, 15)
@@ -81,10 +123,20 @@ pub(crate) fn gradient_class(gradient: u32) -> u32 {
     log_class(gradient, 8, 4, 7, 15)
 }
 
+/// Memory for what is expected of the coefficients of a patch.
+#[derive(Debug)]
+pub(crate) struct Expected([u32; MAX_ROTATED]);
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self([0; MAX_ROTATED])
+    }
+}
+
 /// What the coefficients coded so far say about the next one; coefficients run from last to first.
-#[derive(Clone, Debug)]
-pub(crate) struct CoefficientState {
-    predicted: [u32; MAX_ROTATED],
+#[derive(Debug)]
+pub(crate) struct CoefficientState<'a> {
+    predicted: &'a mut [u32; MAX_ROTATED],
     rotated: usize,
     last: usize,
     /// The latest three magnitudes, newest first.
@@ -95,18 +147,24 @@ pub(crate) struct CoefficientState {
     sum: u32,
 }
 
-impl CoefficientState {
+impl<'a> CoefficientState<'a> {
     #[inline(always)]
-    pub(crate) fn new(patch: &PatchContext<'_>, last: usize) -> Self {
+    pub(crate) fn new(
+        patch: &PatchContext<'_>,
+        last: usize,
+        Expected(predicted): &'a mut Expected,
+    ) -> Self {
         let model = &patch.basis.model;
         let rotated = model.base.len().min(last + 1);
-        let mut predicted = [0; MAX_ROTATED];
         let gradient = patch.gradient.min(1024);
-        for (j, value) in predicted[..rotated].iter_mut().enumerate() {
+        let factors = model.base.iter().zip(&model.activity).zip(&model.gradient);
+        for (value, ((&base, &by_activity), &by_gradient)) in
+            predicted[..rotated].iter_mut().zip(factors)
+        {
             // A hostile dictionary under a hostile tile can leave 32 bits: sums are modulo 2^32.
-            let surroundings = (u32::from(model.activity[j]) * patch.activity)
-                .wrapping_add(u32::from(model.gradient[j]) * gradient);
-            *value = u32::from(model.base[j]) + (surroundings >> 8);
+            let surroundings = (u32::from(by_activity) * patch.activity)
+                .wrapping_add(u32::from(by_gradient) * gradient);
+            *value = u32::from(base) + (surroundings >> 8);
         }
         Self {
             predicted,
@@ -137,35 +195,92 @@ impl CoefficientState {
     #[inline(always)]
     pub(crate) fn push(&mut self, patch: &PatchContext<'_>, position: usize, magnitude: u32) {
         if magnitude != 0 {
-            if position < patch.basis.model.base.len() {
-                let clipped = magnitude.min(MAGNITUDE_CLIP) << 4;
-                let row = patch.basis.model.row(position);
-                for (value, &weight) in self.predicted.iter_mut().zip(row) {
-                    *value += u32::from(weight) * clipped;
-                }
-            }
+            self.expect(patch, position, magnitude);
             self.nonzeros += 1;
             self.sum = self.sum.saturating_add(magnitude);
         }
-        let clipped = magnitude.min(1 << 12) << MAGNITUDE_BITS;
-        self.mean = ((u64::from(self.mean) * 205 + u64::from(clipped) * 51) >> 8) as u32;
+        self.remember(magnitude);
         self.recent = [magnitude, self.recent[0], self.recent[1]];
     }
 
-    /// The first of the significance contexts, and the class of the expected magnitude.
+    /// Takes in the magnitude at `position` as far as expected magnitudes hang on it.
     #[cfg(feature = "encoder")]
     #[inline(always)]
-    pub(crate) fn quick_significance(
-        &self,
+    pub(crate) fn push_expected(
+        &mut self,
         patch: &PatchContext<'_>,
         position: usize,
-    ) -> (u32, u32) {
-        let place = position_class(position);
-        let expected = self.magnitude_class(position);
-        (
-            expected | (place / 4) << 5 | patch.size_group << 7,
-            expected,
-        )
+        magnitude: u32,
+    ) {
+        if magnitude != 0 {
+            self.expect(patch, position, magnitude);
+        }
+        if position >= self.rotated {
+            self.remember(magnitude);
+        }
+    }
+
+    /// Follows a level that is not zero in what is expected of those before it.
+    #[inline(always)]
+    fn expect(&mut self, patch: &PatchContext<'_>, position: usize, magnitude: u32) {
+        let model = &patch.basis.model;
+        if position >= model.base.len() {
+            return;
+        }
+        let clipped = magnitude.min(MAGNITUDE_CLIP) << 4;
+        // Nobody asks again for what was expected from `position` on, so that whole lanes may spoil it.
+        let (lanes, rest) = model.lanes(position);
+        let (values, others) = (self.predicted)
+            .as_chunks_mut::<LANES>()
+            .0
+            .split_at_mut(lanes.len());
+        for (values, weights) in values.iter_mut().zip(lanes) {
+            let mut sums = *values;
+            for lane in 0..LANES {
+                sums[lane] = sums[lane].wrapping_add(u32::from(weights[lane]) * clipped);
+            }
+            *values = sums;
+        }
+        for (value, &weight) in others.as_flattened_mut().iter_mut().zip(rest) {
+            *value = value.wrapping_add(u32::from(weight) * clipped);
+        }
+    }
+
+    /// Takes a magnitude into the decaying mean.
+    #[inline(always)]
+    fn remember(&mut self, magnitude: u32) {
+        let clipped = magnitude.min(1 << 12) << MAGNITUDE_BITS;
+        self.mean = ((u64::from(self.mean) * 205 + u64::from(clipped) * 51) >> 8) as u32;
+    }
+
+    /// [`Self::magnitude_class`] of as many rotated positions from `first` on.
+    #[cfg(feature = "encoder")]
+    #[inline(always)]
+    pub(crate) fn magnitude_classes<const N: usize>(&self, first: usize) -> [u32; N] {
+        let predicted: &[u32; N] = self.predicted[first..]
+            .first_chunk()
+            .expect("the positions are rotated");
+        let mut classes = [0; N];
+        for (class, &value) in classes.iter_mut().zip(predicted) {
+            // A float of so many bits is exact, and its bits begin with the logarithm.
+            let value = value.min(1 << 24) as i32;
+            let log =
+                ((value as f32).to_bits() >> 15) as i32 - ((127 + MAGNITUDE_BITS as i32) << 8);
+            let positive = ((log * 3 + (18 << 8)).max(0) >> 8) + 1;
+            *class = if value == 0 {
+                0
+            } else {
+                positive.min(31) as u32
+            };
+        }
+        classes
+    }
+
+    /// The first of the significance contexts.
+    #[cfg(feature = "encoder")]
+    #[inline(always)]
+    pub(crate) fn quick_significance(&self, patch: &PatchContext<'_>, position: usize) -> u32 {
+        self.magnitude_class(position) | quick_place(position) | patch.size_group << 7
     }
 
     /// Contexts of the decision "the coefficient at `position` is not zero".
@@ -269,4 +384,66 @@ pub(crate) fn basis(patch: &PatchContext<'_>, node: u32) -> Contexts {
         ],
         [node, 0],
     )
+}
+
+#[cfg(all(test, feature = "encoder"))]
+mod tests {
+    use super::*;
+    use tessera_dict::{BasisSet, Dictionary};
+    use tessera_patch::Shape;
+
+    #[test]
+    fn classes_in_lanes_are_the_classes() {
+        let dictionary = Dictionary::untrained();
+        let patch = PatchContext::plain(&dictionary.luma, Shape::new(16, 16).unwrap());
+        let mut expected = Expected::default();
+        let state = CoefficientState::new(&patch, MAX_ROTATED - 1, &mut expected);
+        // Around all powers of two, zero among them, and random ones.
+        for (at, to) in state.predicted.iter_mut().enumerate() {
+            let (shift, more) = (at as u32 / 4 % 32, at as u32 % 4);
+            let random = (at as u32).wrapping_mul(2_654_435_761) >> (at % 31);
+            *to = if at < 128 {
+                (1 << shift) - 1 + more
+            } else {
+                random
+            };
+        }
+        for first in (0..MAX_ROTATED).step_by(8) {
+            let classes: [u32; 8] = state.magnitude_classes(first);
+            let one_by_one = std::array::from_fn(|lane| state.magnitude_class(first + lane));
+            assert_eq!(
+                classes,
+                one_by_one,
+                "{:?}",
+                &state.predicted[first..first + 8]
+            );
+        }
+    }
+
+    #[test]
+    fn levels_move_what_is_expected_of_those_before_them() {
+        let shape = Shape::new(16, 16).unwrap();
+        let untrained = BasisSet::untrained(PlaneKind::Luma);
+        let mut groups = untrained.groups().to_vec();
+        let weights = &mut groups[untrained.group_index(shape, 0)][0].model.weights;
+        for (i, weight) in weights.iter_mut().enumerate() {
+            *weight = (i * 7 % 251) as u8;
+        }
+        let bases = BasisSet::new(PlaneKind::Luma, groups);
+        let patch = PatchContext::plain(&bases, shape);
+        let mut expected = Expected::default();
+        let mut state = CoefficientState::new(&patch, MAX_ROTATED - 1, &mut expected);
+        for position in (0..MAX_ROTATED).rev() {
+            let mut wanted = *state.predicted;
+            for (value, &weight) in wanted.iter_mut().zip(patch.basis.model.row(position)) {
+                *value += u32::from(weight) * (5 << 4);
+            }
+            state.push(&patch, position, 5);
+            assert_eq!(
+                state.predicted[..position],
+                wanted[..position],
+                "{position}"
+            );
+        }
+    }
 }

@@ -3,7 +3,9 @@
 use super::canvas::Canvas;
 use super::coder::BinaryCoder;
 use super::mix::{Contexts, PlaneKind};
-use super::patch_context::{self, CoefficientState, PatchContext, UNARY_LIMIT, log_class};
+use super::patch_context::{
+    self, CoefficientState, Expected, PatchContext, UNARY_LIMIT, log_class,
+};
 use super::predict::{HORIZONTAL, MEAN, MODES, PLANAR, VERTICAL};
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
@@ -455,7 +457,8 @@ pub(crate) fn code_levels<C: BinaryCoder>(
     levels: &mut [i32],
 ) {
     let last = levels.len() - 1;
-    let mut state = CoefficientState::new(patch, last);
+    let mut expected = Expected::default();
+    let mut state = CoefficientState::new(patch, last, &mut expected);
     for position in (0..=last).rev() {
         let level = levels[position];
         let significant = position == last || {
@@ -483,7 +486,7 @@ const MAX_MAGNITUDE: u32 = 1 << 20;
 fn code_magnitude<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
-    state: &CoefficientState,
+    state: &CoefficientState<'_>,
     position: usize,
     magnitude: u32,
 ) -> u32 {

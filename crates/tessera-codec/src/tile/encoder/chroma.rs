@@ -111,7 +111,7 @@ impl Encoder<'_> {
             sister,
         };
         let tried = self.effort.chroma_options.min(choices.len());
-        self.best_patch(&place, trial, &choices[..tried])
+        self.best_patch(&place, trial, &choices[..tried], f32::INFINITY)
     }
 }
 

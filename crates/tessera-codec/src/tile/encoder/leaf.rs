@@ -134,8 +134,10 @@ impl<'d> Encoder<'d> {
                 fold: Fold::new(PlaneKind::Luma, trial.mode, shape),
                 sister: false,
             };
-            let mut patch = self.best_patch(&place, trial, &[option.choice]);
-            patch.cost += self.lambda * trial.bits;
+            let mode_price = self.lambda * trial.bits;
+            let least = best.as_ref().map_or(f32::INFINITY, |(best, _)| best.cost);
+            let mut patch = self.best_patch(&place, trial, &[option.choice], least - mode_price);
+            patch.cost += mode_price;
             if best
                 .as_ref()
                 .is_none_or(|(least, _)| patch.cost < least.cost)
@@ -362,12 +364,14 @@ impl<'d> Encoder<'d> {
         prices
     }
 
-    /// The cheapest of coding nothing and of coding the residual with one of `choices`, without the mode's bits.
+    /// The cheapest of coding nothing and of coding the residual with one of `choices`, without the mode's bits; what
+    /// costs as much as `bound` may be missed.
     pub(super) fn best_patch(
         &self,
         place: &PatchPlace<'_>,
         trial: &ModeTrial,
         choices: &[usize],
+        bound: f32,
     ) -> PatchTrial {
         let context =
             self.state
@@ -380,8 +384,11 @@ impl<'d> Encoder<'d> {
             coefficients: Coefficients::default(),
         };
         for &choice in choices {
-            if let Some(mut found) = self.coded_patch(place, context, choice, &trial.spectrum) {
-                found.cost += self.lambda * coded;
+            let price = self.lambda * coded;
+            let bound = bound.min(best.cost) - price;
+            let found = self.coded_patch(place, context, choice, &trial.spectrum, bound);
+            if let Some(mut found) = found {
+                found.cost += price;
                 if found.cost < best.cost {
                     best = found;
                 }
@@ -390,13 +397,15 @@ impl<'d> Encoder<'d> {
         best
     }
 
-    /// Codes a residual with one basis; nothing if no level survives. `context` is that of the first basis.
+    /// Codes a residual with one basis; nothing if no level survives, or at a cost of `bound` and more. `context` is that
+    /// of the first basis.
     fn coded_patch(
         &self,
         place: &PatchPlace<'_>,
         mut context: PatchContext<'d>,
         choice: usize,
         spectrum: &[f32],
+        bound: f32,
     ) -> Option<PatchTrial> {
         let PatchPlace { site, fold, .. } = *place;
         let (shape, bases) = (fold.apply(site.shape), self.state.bases(site.kind));
@@ -412,7 +421,7 @@ impl<'d> Encoder<'d> {
             points: &self.state.dictionary.shrinkage[site.kind as usize],
             levels: self.effort.quick_levels.then_some(&self.level_prices),
         };
-        let found = prices.quantise(&context, &values, shape.coded());
+        let found = prices.quantise(&context, &values, shape.coded(), bound);
         self.floats.give(values);
         let (levels, cost) = found?;
         let basis = metered(self.models(), |meter| {

@@ -5,12 +5,14 @@ mod chroma;
 mod cosine;
 mod direct;
 mod explained;
+mod foresight;
 mod leaf;
 mod level_prices;
 mod matching;
 mod orientation;
 mod prices;
 mod quantise;
+mod quick;
 mod reference;
 pub mod reference_costs;
 mod rough;
@@ -29,6 +31,7 @@ use super::syntax::{Block, Split, code_split};
 use super::{TileConfig, superblocks};
 use analysis::Analysis;
 use explained::Explained;
+pub use foresight::Foresight;
 use level_prices::LevelPrices;
 use matching::Matches;
 use prices::RoughPrices;
@@ -58,6 +61,8 @@ pub struct Effort {
     pub patience: [[f32; 3]; 4],
     /// Halves are tried unless quarters beat the whole block by this factor, at 1 never.
     pub halves_margin: f32,
+    /// Forecasts in place of patience for luma blocks by size from 32 down to 8.
+    pub foresight: Option<[Foresight; 3]>,
     /// Bits of side information the first look assumes a block to take.
     pub block_bits: f32,
     /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
@@ -113,6 +118,25 @@ const PATIENCE: [[f32; 3]; 4] = [
     [1.5, 1.15, 1.3],
 ];
 
+/// What pays for its time, by size from 32 down to 8.
+const FORESIGHT: [Foresight; 3] = [
+    Foresight {
+        quarters: 0.03,
+        whole: 0.1,
+        halves: 0.05,
+    },
+    Foresight {
+        quarters: 0.03,
+        whole: 0.1,
+        halves: 0.05,
+    },
+    Foresight {
+        quarters: 0.05,
+        whole: 0.1,
+        halves: 0.06,
+    },
+];
+
 impl Effort {
     /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
     pub fn level(level: u8) -> Self {
@@ -148,6 +172,7 @@ impl Effort {
             chroma_options: 1,
             patience: even_patience([1.5, 1.25, 1.2]),
             halves_margin: 1.08,
+            foresight: None,
             block_bits: 5.0,
             revised: false,
             quick_levels: false,
@@ -179,6 +204,7 @@ impl Effort {
         Self {
             options: Options::within(options, [1.2, 1.15, 1.1, 1.15, 1.15]),
             halves_margin,
+            foresight: Some(FORESIGHT),
             patience: PATIENCE,
             block_bits: 8.0,
             revised: true,
@@ -213,7 +239,18 @@ impl Effort {
             }),
             halves_margin: self.halves_margin.max(NETWORK_HALVES_MARGIN),
             quick_levels: false,
+            foresight: None,
             ..self
+        }
+    }
+
+    /// Whether blocks of a level (from 64 down) are ever halved.
+    fn tries_halves(&self, level: usize) -> bool {
+        let foresight = self.foresight.as_ref();
+        match foresight.zip(level.checked_sub(1)) {
+            Some((foresight, size)) => foresight[size].halves >= 0.0,
+            // With no margin halves are never tried.
+            None => self.patience[level][2] > 0.0 && self.halves_margin > 1.0,
         }
     }
 

@@ -2,9 +2,12 @@
 
 use super::analysis::energy;
 use super::level_prices::LevelPrices;
+use super::quick::QuickLevels;
 use crate::simd::vectorised;
 use crate::tile::coder::{self, Meter, ModelPair, costs, quick_zero_cost};
-use crate::tile::patch_context::{CoefficientState, PatchContext, UNARY_LIMIT, last_position};
+use crate::tile::patch_context::{
+    CoefficientState, Expected, PatchContext, UNARY_LIMIT, last_position,
+};
 use crate::tile::quantiser::shrinkage;
 use crate::tile::syntax::last_class;
 use pulp::NullaryFnOnce;
@@ -26,15 +29,16 @@ pub(crate) struct Prices<'a> {
 }
 
 /// Best choice for one coefficient.
-struct Choice {
-    magnitude: u32,
-    cost: f32,
+pub(super) struct Choice {
+    pub(super) magnitude: u32,
+    pub(super) cost: f32,
     /// Cost if this coefficient is the last one, whose significance is implied.
-    cost_as_last: f32,
+    pub(super) cost_as_last: f32,
 }
 
 impl Choice {
-    fn zero(cost: f32) -> Self {
+    #[inline(always)]
+    pub(super) fn zero(cost: f32) -> Self {
         Self {
             magnitude: 0,
             cost,
@@ -44,7 +48,7 @@ impl Choice {
 
     /// A level that costs so much as the last one, and the price of its significance more before it.
     #[inline(always)]
-    fn coded(magnitude: u32, cost_as_last: f32, significance: f32) -> Self {
+    pub(super) fn coded(magnitude: u32, cost_as_last: f32, significance: f32) -> Self {
         Self {
             magnitude,
             cost: cost_as_last + significance,
@@ -54,7 +58,7 @@ impl Choice {
 
     /// The other one if it costs less.
     #[inline(always)]
-    fn cheaper(self, other: Self) -> Self {
+    pub(super) fn cheaper(self, other: Self) -> Self {
         if other.cost < self.cost { other } else { self }
     }
 }
@@ -84,55 +88,43 @@ impl NullaryFnOnce for Quantise<'_, '_> {
 
 impl Prices<'_> {
     /// The levels of `coefficients` (coding order, in steps) that minimise distortion plus the price of
-    /// their bits, and that cost without mode, basis and coded flag; `None` if no level survives.
+    /// their bits, and that cost without mode, basis and coded flag; `None` if no level survives, or if quick prices
+    /// say that all cost as much as `bound`.
     pub(crate) fn quantise(
         &self,
         context: &PatchContext<'_>,
         coefficients: &[f32],
         limit: usize,
+        bound: f32,
     ) -> Option<(Vec<i32>, f32)> {
-        let end = coefficients[..limit]
-            .iter()
-            .rposition(|c| c.abs() > SMALLEST_LAST)?;
-        let (levels, cost) = vectorised(Quantise {
-            prices: self,
-            context,
-            coefficients: &coefficients[..=end],
-        })?;
+        let end = last_large(&coefficients[..limit])?;
         let tail = energy(&coefficients[end + 1..], self.levels.is_some());
+        let coefficients = &coefficients[..=end];
+        let (levels, cost) = match self.levels {
+            Some(levels) => vectorised(QuickLevels {
+                prices: self,
+                levels,
+                context,
+                coefficients,
+                bound: bound - tail,
+            }),
+            None => vectorised(Quantise {
+                prices: self,
+                context,
+                coefficients,
+            }),
+        }?;
         Some((levels, cost + tail))
     }
 
     /// The best choice for every coefficient given those behind it.
     #[inline(always)]
     fn choose_all(&self, context: &PatchContext<'_>, coefficients: &[f32]) -> Vec<Choice> {
-        match self.levels {
-            Some(levels) => self.choose_each(
-                context,
-                coefficients,
-                #[inline(always)]
-                |state, position, size| self.choose_by(levels, context, state, position, size),
-            ),
-            None => self.choose_each(
-                context,
-                coefficients,
-                #[inline(always)]
-                |state, position, size| self.choose(context, state, position, size),
-            ),
-        }
-    }
-
-    #[inline(always)]
-    fn choose_each(
-        &self,
-        context: &PatchContext<'_>,
-        coefficients: &[f32],
-        choose: impl Fn(&CoefficientState, usize, f32) -> Choice,
-    ) -> Vec<Choice> {
-        let mut state = CoefficientState::new(context, coefficients.len() - 1);
+        let mut expected = Expected::default();
+        let mut state = CoefficientState::new(context, coefficients.len() - 1, &mut expected);
         let mut choices: Vec<Choice> = Vec::with_capacity(coefficients.len());
         for (position, coefficient) in coefficients.iter().enumerate().rev() {
-            let choice = choose(&state, position, coefficient.abs());
+            let choice = self.choose(context, &state, position, coefficient.abs());
             state.push(context, position, choice.magnitude);
             choices.push(choice);
         }
@@ -140,47 +132,18 @@ impl Prices<'_> {
         choices
     }
 
-    /// The best choice by prices that hang on the expected magnitude alone.
-    #[inline(always)]
-    fn choose_by(
-        &self,
-        levels: &LevelPrices,
-        context: &PatchContext<'_>,
-        state: &CoefficientState,
-        position: usize,
-        size: f32,
-    ) -> Choice {
-        let nearest = (size + 0.5) as u32;
-        let (cell, expected) = state.quick_significance(context, position);
-        let [zero, one] = levels.significance(context.kind, cell);
-        let best = Choice::zero(size * size + zero);
-        if nearest == 0 {
-            return best;
-        }
-        let choice = |magnitude: u32| {
-            let price = levels.magnitude(context.kind, expected, magnitude);
-            Choice::coded(magnitude, self.distortion(size, magnitude) + price, one)
-        };
-        let best = if nearest > 1 {
-            best.cheaper(choice(nearest - 1))
-        } else {
-            best
-        };
-        best.cheaper(choice(nearest))
-    }
-
     #[inline(always)]
     fn choose(
         &self,
         context: &PatchContext<'_>,
-        state: &CoefficientState,
+        state: &CoefficientState<'_>,
         position: usize,
         size: f32,
     ) -> Choice {
         let nearest = (size + 0.5) as u32;
         if nearest == 0 {
             // Nothing to choose: one cell tells the price of a zero well enough.
-            let (cell, _) = state.quick_significance(context, position);
+            let cell = state.quick_significance(context, position);
             let bits = quick_zero_cost(self.models, context.kind, cell);
             return Choice::zero(size * size + self.lambda * bits);
         }
@@ -228,7 +191,7 @@ impl Prices<'_> {
     ) -> Option<(usize, f32)> {
         let mut before: f32 = choices.iter().map(|choice| choice.cost).sum();
         let mut dropped = 0.0;
-        let mut prices = LastPrices::new(self.models, context, self.levels.is_some());
+        let mut prices = LastPrices::new(self.models, context);
         let mut best = None;
         for (position, choice) in choices.iter().enumerate().rev() {
             before -= choice.cost;
@@ -248,21 +211,31 @@ impl Prices<'_> {
     }
 }
 
+/// Where the last coefficient that can be the last level lies.
+fn last_large(coefficients: &[f32]) -> Option<usize> {
+    let large = |value: &f32| value.abs() > SMALLEST_LAST;
+    let (chunks, rest) = coefficients.as_chunks::<8>();
+    if let Some(at) = rest.iter().rposition(large) {
+        return Some(8 * chunks.len() + at);
+    }
+    let any = |chunk: &[f32; 8]| chunk.iter().fold(false, |any, value| any | large(value));
+    let chunk = chunks.iter().rposition(any)?;
+    let at = chunks[chunk].iter().rposition(large)?;
+    Some(8 * chunk + at)
+}
+
 /// Bits of last positions; every node of their tree is asked at most once.
 struct LastPrices<'a, 'p> {
     models: &'a ModelPair,
     context: &'a PatchContext<'p>,
-    /// Whether one cell is asked instead of all.
-    quick: bool,
     nodes: [[f32; 2]; 64],
 }
 
 impl<'a, 'p> LastPrices<'a, 'p> {
-    fn new(models: &'a ModelPair, context: &'a PatchContext<'p>, quick: bool) -> Self {
+    fn new(models: &'a ModelPair, context: &'a PatchContext<'p>) -> Self {
         Self {
             models,
             context,
-            quick,
             nodes: [[f32::NAN; 2]; 64],
         }
     }
@@ -272,31 +245,32 @@ impl<'a, 'p> LastPrices<'a, 'p> {
         let costs = &mut self.nodes[node as usize];
         if costs[0].is_nan() {
             let contexts = last_position(self.context, node);
-            let ask = if self.quick {
-                coder::quick_costs
-            } else {
-                coder::costs
-            };
-            *costs = ask(self.models, self.context.kind, Element::Last, &contexts);
+            *costs = coder::costs(self.models, self.context.kind, Element::Last, &contexts);
         }
         costs[bit as usize]
     }
 
     #[inline(always)]
     fn bits(&mut self, last: usize) -> f32 {
-        let (class, extra, rest) = last_class(last);
-        let mut node = 1;
-        let mut bits = 0.0;
-        for i in (0..5).rev() {
-            let bit = class >> i & 1;
-            bits += self.node(node, bit);
-            node = node << 1 | bit;
-        }
-        if extra > 0 {
-            bits += self.node(32 + class, rest >> (extra - 1) & 1) + (extra - 1) as f32;
-        }
-        bits
+        last_bits(last, |node, bit| self.node(node, bit))
     }
+}
+
+/// Bits of a last position by the bits of the decisions that lead to it.
+#[inline(always)]
+pub(super) fn last_bits(last: usize, mut decision: impl FnMut(u32, u32) -> f32) -> f32 {
+    let (class, extra, rest) = last_class(last);
+    let mut node = 1;
+    let mut bits = 0.0;
+    for i in (0..5).rev() {
+        let bit = class >> i & 1;
+        bits += decision(node, bit);
+        node = node << 1 | bit;
+    }
+    if extra > 0 {
+        bits += decision(32 + class, rest >> (extra - 1) & 1) + (extra - 1) as f32;
+    }
+    bits
 }
 
 /// Bits that `code` would write.

@@ -5,6 +5,7 @@
 //! directions found here.
 
 use super::Encoder;
+use super::foresight::Ways;
 use super::orientation::Orientations;
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{Border, Known, MEAN, PLANAR, Predictor};
@@ -101,6 +102,16 @@ impl RoughMap {
         look.best = undivided.min(self.divided(block));
         let (level, at) = place_of(block);
         self.levels[level][at] = look;
+    }
+
+    /// Rough costs of the ways of coding a block.
+    pub(super) fn ways(&self, block: Block) -> Ways {
+        let look = self.look(block);
+        Ways {
+            whole: look.cost,
+            quarters: self.divided(block),
+            halves: look.halves,
+        }
     }
 
     /// How the ways of coding a block compare; the smallest blocks have but one.
@@ -211,9 +222,7 @@ impl Encoder<'_> {
 
     /// Adds a look at both ways to halve a block whose quarters are looked at, if they can matter.
     fn with_halves(&self, map: &RoughMap, block: Block, look: Look) -> Look {
-        let [.., patience] = self.effort.patience[level_of(block.size)];
-        // With no margin halves are never tried.
-        if patience == 0.0 || self.effort.halves_margin <= 1.0 {
+        if !self.effort.tries_halves(level_of(block.size)) {
             return look;
         }
         let quarters = map.divided(block);

@@ -1,6 +1,7 @@
 //! The best partition of a superblock.
 
 use super::Encoder;
+use super::foresight::{Forecast, Foresight};
 use super::leaf::Trial;
 use super::rough::level_of;
 use crate::tile::canvas::CellInfo;
@@ -57,6 +58,11 @@ impl Contest {
         self.best.as_ref().map_or(f32::INFINITY, |(cost, _)| *cost)
     }
 
+    /// What a way has to stay below to matter.
+    fn limit(&self) -> f32 {
+        self.least().min(self.bound)
+    }
+
     fn enter(&mut self, cost: f32, tree: Tree) {
         if cost < self.least() {
             self.best = Some((cost, tree));
@@ -77,6 +83,10 @@ impl Contest {
 const CHEAP_BITS: f32 = 12.0;
 /// A searched block rarely costs less than this share of what the first look says.
 const LEAST_SHARE: f32 = 0.95;
+/// The ways to halve a block.
+const HALVES: [Split; 2] = [Split::Rows, Split::Columns];
+/// Up to this many times the best way so far the true cost of a whole block is worth knowing for forecasts.
+const WHOLE_MARGIN: f32 = 1.1;
 /// Chroma blocks of this size and more are not tried whole where luma is divided and leaves this much of them, in squared
 /// steps.
 const LARGE_CHROMA: usize = 32;
@@ -98,7 +108,6 @@ impl Encoder<'_> {
         if !block.fits(canvas) {
             return self.search_quarters(kind, block, bound);
         }
-        let advice = self.advice(kind, block);
         let split_bits = split_costs(
             self.models(),
             kind,
@@ -114,26 +123,9 @@ impl Encoder<'_> {
             whole: f32::INFINITY,
             best: None,
         };
-        // The likely winner first: it bounds the others.
-        if advice.quarters_first {
-            self.enter_quarters(&mut contest);
-        }
-        if advice.whole {
-            self.enter_whole(&mut contest);
-        }
-        if !contest.is_settled(self.lambda * CHEAP_BITS) {
-            if advice.quarters && !advice.quarters_first {
-                self.enter_quarters(&mut contest);
-            }
-            for (i, split) in [Split::Rows, Split::Columns].into_iter().enumerate() {
-                // Halves pay where neither the whole nor the quarters are far ahead.
-                let least = contest.least();
-                let open =
-                    least * self.effort.halves_margin > contest.whole || least == f32::INFINITY;
-                if advice.halves[i] && open {
-                    self.enter_halves(&mut contest, split);
-                }
-            }
+        match self.foresight(kind, block) {
+            Some((shares, forecast)) => self.enter_forecast(&mut contest, shares, &forecast),
+            None => self.enter_advised(&mut contest),
         }
         let (cost, mut tree) = contest.best?;
         self.erase(kind, block);
@@ -141,20 +133,94 @@ impl Encoder<'_> {
         Some((cost, tree))
     }
 
-    fn enter_whole(&mut self, contest: &mut Contest) {
+    /// Tries what the rough costs say is worth it.
+    fn enter_advised(&mut self, contest: &mut Contest) {
+        let advice = self.advice(contest.kind, contest.block);
+        // The likely winner first: it bounds the others.
+        if advice.quarters_first {
+            self.enter_quarters(contest);
+        }
+        if advice.whole {
+            self.enter_whole(contest, self.effort.halves_margin);
+        }
+        if contest.is_settled(self.lambda * CHEAP_BITS) {
+            return;
+        }
+        if advice.quarters && !advice.quarters_first {
+            self.enter_quarters(contest);
+        }
+        for (advised, split) in advice.halves.into_iter().zip(HALVES) {
+            // Halves pay where neither the whole nor the quarters are far ahead.
+            let least = contest.least();
+            let open = least * self.effort.halves_margin > contest.whole || least == f32::INFINITY;
+            if advised && open {
+                self.enter_halves(contest, split);
+            }
+        }
+    }
+
+    /// Tries the way that roughly costs least, then those that are forecast to come close to the best so far.
+    fn enter_forecast(&mut self, contest: &mut Contest, shares: Foresight, forecast: &Forecast) {
+        let mut quarters = None;
+        if forecast.rough.quarters < forecast.rough.whole {
+            quarters = self.enter_quarters(contest);
+            let worth_it =
+                |quarters: f32| forecast.whole(quarters) <= contest.limit() * (1.0 + shares.whole);
+            if quarters.is_none_or(worth_it) {
+                self.enter_whole(contest, WHOLE_MARGIN);
+            }
+        } else {
+            self.enter_whole(contest, WHOLE_MARGIN);
+        }
+        let whole = contest.whole;
+        if contest.is_settled(self.lambda * CHEAP_BITS) {
+            return;
+        }
+        if whole.is_infinite() {
+            // Nothing to forecast from.
+            if contest.best.is_none() && quarters.is_none() {
+                self.enter_quarters(contest);
+            }
+            return;
+        }
+        if quarters.is_none()
+            && forecast.quarters(whole) <= contest.limit() * (1.0 + shares.quarters)
+        {
+            quarters = self.enter_quarters(contest);
+            quarters = quarters.or(Some(forecast.given_up_quarters(whole)));
+        }
+        let mut halves: Vec<(f32, Split)> = Vec::with_capacity(2);
+        halves.extend(forecast.halves(whole, quarters).into_iter().zip(HALVES));
+        halves.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (cost, split) in halves {
+            if cost <= contest.limit() * (1.0 + shares.halves) {
+                self.enter_halves(contest, split);
+            }
+        }
+    }
+
+    /// The forecast for a block that may be divided by it.
+    fn foresight(&self, kind: PlaneKind, block: Block) -> Option<(Foresight, Forecast)> {
+        let size = level_of(block.size).checked_sub(1)?;
+        let shares = *self.effort.foresight?.get(size)?;
+        let rough = self.rough.ways(block);
+        (kind == PlaneKind::Luma).then(|| (shares, Forecast::new(size, rough)))
+    }
+
+    /// Tries the whole block, unless it clearly costs more than `margin` times the best way so far.
+    fn enter_whole(&mut self, contest: &mut Contest, margin: f32) {
         let Block { x, y, size } = contest.block;
         self.erase(contest.kind, contest.block);
         let shape = Shape::new(size, size).expect("blocks are square shapes");
-        let bound = contest
-            .bound
-            .min(contest.least() * self.effort.halves_margin);
+        let bound = contest.bound.min(contest.least() * margin);
         if let Some(whole) = self.try_leaf(contest.kind, x, y, shape, bound) {
             contest.whole = whole.cost + contest.split_costs[Split::None as usize];
             contest.enter(contest.whole, Tree::Leaf(Box::new(whole)));
         }
     }
 
-    fn enter_quarters(&mut self, contest: &mut Contest) {
+    /// Tries quarters and tells their cost, unless it exceeds that of the whole.
+    fn enter_quarters(&mut self, contest: &mut Contest) -> Option<f32> {
         self.erase(contest.kind, contest.block);
         let price = contest.split_costs[Split::Quad as usize];
         // Whether halves are tried does not hang on quarters that cost more than the whole.
@@ -164,15 +230,15 @@ impl Encoder<'_> {
             self.effort.halves_margin
         };
         let bound = contest.bound.min(contest.whole * margin) - price;
-        if let Some((cost, tree)) = self.search_quarters(contest.kind, contest.block, bound) {
-            contest.enter(cost + price, tree);
-        }
+        let (cost, tree) = self.search_quarters(contest.kind, contest.block, bound)?;
+        contest.enter(cost + price, tree);
+        Some(cost + price)
     }
 
     fn enter_halves(&mut self, contest: &mut Contest, split: Split) {
         self.erase(contest.kind, contest.block);
         let price = contest.split_costs[split as usize];
-        let bound = contest.bound.min(contest.least());
+        let bound = contest.limit();
         let found = self.search_halves(contest.kind, contest.block, split, price, bound);
         if let Some((cost, tree)) = found {
             contest.enter(cost, tree);
