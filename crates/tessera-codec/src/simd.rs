@@ -2,7 +2,8 @@
 //!
 //! One body serves all instruction sets: it is written as plain loops, marked `inline(always)` and handed to
 //! `vectorised`, which picks the instruction set at run time. Integer loops give the same bits everywhere; float
-//! loops (encoder only) keep products and sums apart, so that they do too. Products of pairs are the one thing
+//! loops (encoder only) keep products and sums apart or join them by `mul_add`, which rounds once on every machine (slowly
+//! where there is no such instruction), so that they do too. Products of pairs are the one thing
 //! compilers do not find by themselves (`with_pairs`).
 
 use pulp::{Arch, NullaryFnOnce, Scalar, Simd};

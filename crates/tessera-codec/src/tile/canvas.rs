@@ -195,23 +195,31 @@ impl Canvas {
         height: usize,
     ) -> u32 {
         const UNKNOWN: u32 = 77;
-        let (sx, sy) = (x as isize, y as isize);
+        let (column, row) = (x / CELL, y / CELL);
         let (mut sum, mut weight) = (0, 0);
-        let mut add = |cell: Option<&CellInfo>, times: u32| {
-            if let Some(cell) = cell {
+        let mut add = |cell: &CellInfo, times: u32| {
+            if cell.decoded {
                 sum += times * u32::from(cell.activity[component]);
                 weight += times;
             }
         };
-        (0..width)
-            .step_by(CELL)
-            .for_each(|i| add(self.cell(sx + i as isize, sy - 1), 2));
-        (0..height)
-            .step_by(CELL)
-            .for_each(|i| add(self.cell(sx - 1, sy + i as isize), 2));
-        add(self.cell(sx - 1, sy - 1), 1);
-        add(self.cell(sx + width as isize, sy - 1), 1);
-        add(self.cell(sx - 1, sy + height as isize), 1);
+        let (across, down) = (column + width / CELL, row + height / CELL);
+        if row > 0 {
+            let above = self.cell_row(row - 1);
+            let end = across.min(self.columns);
+            above[column..end].iter().for_each(|cell| add(cell, 2));
+            let corners = [column.checked_sub(1), Some(across)].into_iter().flatten();
+            corners
+                .filter_map(|at| above.get(at))
+                .for_each(|cell| add(cell, 1));
+        }
+        if column > 0 {
+            let left = self.cells.iter().skip(row * self.columns + column - 1);
+            let left = left.step_by(self.columns).take(down - row + 1);
+            for (at, cell) in left.enumerate() {
+                add(cell, if at < down - row { 2 } else { 1 });
+            }
+        }
         u32::checked_div(sum, weight).unwrap_or(UNKNOWN)
     }
 }

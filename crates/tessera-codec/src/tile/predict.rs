@@ -339,12 +339,12 @@ impl<'a, const W: usize, const H: usize> Predict<'a, W, H> {
         let angle = ANGLES[self.mode - 2];
         let (border, cubic) = (self.border, !self.smooth);
         if vertical {
-            let line = Line::new(&border.top, &border.left, H, self.raw.length, angle);
+            let line = Line::new::<W, H>(&border.top, &border.left, H, angle);
             for (y, row) in self.rows.iter_mut().enumerate() {
                 line.project(y, angle, cubic, row);
             }
         } else {
-            let line = Line::new(&border.left, &border.top, W, self.raw.length, angle);
+            let line = Line::new::<W, H>(&border.left, &border.top, W, angle);
             let mut column = [0; H];
             for x in 0..W {
                 line.project(x, angle, cubic, &mut column);
@@ -402,10 +402,16 @@ impl Line {
     /// Index of the corner.
     const ORIGIN: usize = SUPERBLOCK + 2;
 
-    /// For a patch that reaches `away` samples from the `main` arm.
+    /// For a patch of `W` columns and `H` rows that reaches `away` samples from the `main` arm.
     #[inline(always)]
-    fn new(main: &[i16; ARM], side: &[i16; ARM], away: usize, length: usize, angle: i32) -> Self {
+    fn new<const W: usize, const H: usize>(
+        main: &[i16; ARM],
+        side: &[i16; ARM],
+        away: usize,
+        angle: i32,
+    ) -> Self {
         const ORIGIN: usize = Line::ORIGIN;
+        let length = W + H;
         let mut samples = [0; ORIGIN + ARM + 4];
         samples[ORIGIN..ORIGIN + length + 2].copy_from_slice(&main[..length + 2]);
         samples[ORIGIN + length + 2..ORIGIN + length + 6].fill(main[length + 1]);

@@ -1,10 +1,10 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
-use super::cosine::{transform_columns, transform_rows};
+use super::cosine::{multiply_add, transform_columns, transform_rows};
 use crate::simd::vectorised;
 use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, Ref, RefCell};
 use tessera_dict::basis::Rotation;
 use tessera_dict::{Basis, BasisSet, Dictionary};
 use tessera_patch::Shape;
@@ -17,7 +17,9 @@ pub(crate) struct Analysis {
     scans: Vec<[Vec<ScanStep>; 2]>,
     /// Rotations by plane kind, group and choice, made when first asked for: a small tile needs few of them.
     rotations: [Vec<Vec<OnceCell<Matrix>>>; 2],
-    /// Whether sums are made in the order that is fastest rather than in that of training.
+    /// Of the spectrum at hand; kept here so that not every patch needs fresh memory.
+    peaks: RefCell<Peaks>,
+    /// Whether products and sums are made in the way that is fastest rather than in that of training.
     revised: bool,
 }
 
@@ -50,27 +52,42 @@ pub(crate) struct Peaks {
 /// Frequencies below this (in steps) hardly change the rough price of any basis.
 const PEAK: f32 = 0.3;
 
-impl Peaks {
-    /// The peaks among the first `m` frequencies; with `lanes` the rest is added up in several sums at once.
-    pub(crate) fn of(spectrum: &[f32], m: usize, lanes: bool) -> Self {
-        let spectrum = &spectrum[..m.min(MAX_ROTATED)];
-        let mut peaks = Self {
+impl Default for Peaks {
+    fn default() -> Self {
+        Self {
             places: [0; MAX_ROTATED],
             values: [0.0; MAX_ROTATED],
             count: 0,
             rest: 0.0,
-        };
-        // Every frequency is written down, and the next one over it unless it is a peak: which ones are, no branch
-        // would foresee.
-        for (i, &value) in spectrum.iter().enumerate() {
-            peaks.places[peaks.count] = i as u16;
-            peaks.values[peaks.count] = value;
-            peaks.count += usize::from(value.abs() >= PEAK);
         }
-        let small = |value: f32| if value.abs() >= PEAK { 0.0 } else { value };
-        peaks.rest = sum_of_squares(spectrum, small, lanes);
-        peaks
     }
+}
+
+impl Peaks {
+    /// Finds the peaks of a spectrum; with `lanes` the rest is added up in several sums at once.
+    fn find(&mut self, spectrum: &[f32], lanes: bool) {
+        self.count = 0;
+        for (first, chunk) in spectrum.as_chunks::<8>().0.iter().enumerate() {
+            // Most frequencies are small, and so are their neighbours.
+            if !chunk.iter().fold(false, |any, &value| any | is_peak(value)) {
+                continue;
+            }
+            // Every frequency is written down, and the next one over it unless it is a peak: which ones are, no branch
+            // would foresee.
+            for (i, &value) in chunk.iter().enumerate() {
+                self.places[self.count] = (8 * first + i) as u16;
+                self.values[self.count] = value;
+                self.count += usize::from(is_peak(value));
+            }
+        }
+        let small = |value: f32| if is_peak(value) { 0.0 } else { value };
+        self.rest = sum_of_squares(spectrum, small, lanes);
+    }
+}
+
+#[inline(always)]
+fn is_peak(value: f32) -> bool {
+    value.abs() >= PEAK
 }
 
 /// Energy of values after `map`; with `lanes` in several sums at once, which is faster but rounds otherwise.
@@ -100,6 +117,7 @@ impl Analysis {
     pub(crate) fn new(dictionary: &Dictionary, revised: bool) -> Self {
         Self {
             revised,
+            peaks: RefCell::default(),
             scans: Shape::all().map(scan_pair).collect(),
             rotations: [&dictionary.luma, &dictionary.chroma].map(|bases| {
                 let unmade = |group: &Vec<Basis>| vec![OnceCell::new(); group.len()];
@@ -126,20 +144,10 @@ impl Analysis {
         scale: f32,
         out: &mut [f32],
     ) {
-        let go = match (shape.width(), shape.height()) {
-            (4, 4) => transform::<4, 4, 16>,
-            (4, 8) => transform::<4, 8, 32>,
-            (8, 4) => transform::<8, 4, 32>,
-            (8, 8) => transform::<8, 8, 64>,
-            (8, 16) => transform::<8, 16, 128>,
-            (16, 8) => transform::<16, 8, 128>,
-            (16, 16) => transform::<16, 16, 256>,
-            (16, 32) => transform::<16, 32, 512>,
-            (32, 16) => transform::<32, 16, 512>,
-            (32, 32) => transform::<32, 32, 1024>,
-            (32, 64) => transform::<32, 64, 2048>,
-            (64, 32) => transform::<64, 32, 2048>,
-            _ => transform::<64, 64, 4096>,
+        let go = if self.revised {
+            transform_of::<true>(shape)
+        } else {
+            transform_of::<false>(shape)
         };
         go(patch, scale, out);
     }
@@ -175,7 +183,7 @@ impl Analysis {
                 *value = spectrum[position as usize];
             }
         } else if self.revised {
-            vectorised(Gather {
+            vectorised(Gather::<true> {
                 frequencies: &rotation.frequencies,
                 places: &ALL_PLACES[..m],
                 values: &spectrum[..m],
@@ -190,6 +198,12 @@ impl Analysis {
         }
         let area = shape.area();
         out[m..area].copy_from_slice(&spectrum[m..area]);
+    }
+
+    /// The peaks among the first `m` frequencies.
+    pub(crate) fn peaks(&self, spectrum: &[f32], m: usize) -> Ref<'_, Peaks> {
+        (self.peaks.borrow_mut()).find(&spectrum[..m.min(MAX_ROTATED)], self.revised);
+        self.peaks.borrow()
     }
 
     /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price. What is
@@ -214,12 +228,24 @@ impl Analysis {
             }
             return 0.0;
         }
-        vectorised(Gather {
-            frequencies: &rotation.frequencies,
-            places: &peaks.places[..peaks.count],
-            values: &peaks.values[..peaks.count],
-            out: &mut out[..m],
-        });
+        let (frequencies, out) = (&rotation.frequencies, &mut out[..m]);
+        let places = &peaks.places[..peaks.count];
+        let values = &peaks.values[..peaks.count];
+        if self.revised {
+            vectorised(Gather::<true> {
+                frequencies,
+                places,
+                values,
+                out,
+            });
+        } else {
+            vectorised(Gather::<false> {
+                frequencies,
+                places,
+                values,
+                out,
+            });
+        }
         peaks.rest
     }
 }
@@ -279,22 +305,43 @@ pub(crate) struct Difference<'a> {
 /// Up to this width the fast transform works on rows where they are; wider ones are transposed for it.
 const WIDEST_UPRIGHT: usize = 16;
 
-/// Transforms a patch of `W` columns, `H` rows and `N` samples.
-fn transform<const W: usize, const H: usize, const N: usize>(
+/// The transform of patches of a shape.
+fn transform_of<const FUSED: bool>(shape: Shape) -> fn(Difference<'_>, f32, &mut [f32]) {
+    match (shape.width(), shape.height()) {
+        (4, 4) => transform::<FUSED, 4, 4>,
+        (4, 8) => transform::<FUSED, 4, 8>,
+        (8, 4) => transform::<FUSED, 8, 4>,
+        (8, 8) => transform::<FUSED, 8, 8>,
+        (8, 16) => transform::<FUSED, 8, 16>,
+        (16, 8) => transform::<FUSED, 16, 8>,
+        (16, 16) => transform::<FUSED, 16, 16>,
+        (16, 32) => transform::<FUSED, 16, 32>,
+        (32, 16) => transform::<FUSED, 32, 16>,
+        (32, 32) => transform::<FUSED, 32, 32>,
+        (32, 64) => transform::<FUSED, 32, 64>,
+        (64, 32) => transform::<FUSED, 64, 32>,
+        _ => transform::<FUSED, 64, 64>,
+    }
+}
+
+/// Transforms a patch of `W` columns and `H` rows.
+fn transform<const FUSED: bool, const W: usize, const H: usize>(
     patch: Difference<'_>,
     scale: f32,
     out: &mut [f32],
 ) {
-    vectorised(Transform::<W, H, N> { patch, scale, out });
+    vectorised(Transform::<FUSED, W, H> { patch, scale, out });
 }
 
-struct Transform<'a, const W: usize, const H: usize, const N: usize> {
+struct Transform<'a, const FUSED: bool, const W: usize, const H: usize> {
     patch: Difference<'a>,
     scale: f32,
     out: &'a mut [f32],
 }
 
-impl<const W: usize, const H: usize, const N: usize> NullaryFnOnce for Transform<'_, W, H, N> {
+impl<const FUSED: bool, const W: usize, const H: usize> NullaryFnOnce
+    for Transform<'_, FUSED, W, H>
+{
     type Output = ();
 
     #[inline(always)]
@@ -309,9 +356,9 @@ impl<const W: usize, const H: usize, const N: usize> NullaryFnOnce for Transform
                 to[x] = (original[x] - prediction[x] as f32) * scale;
             }
         }
-        transform_columns::<W, H>(&mut rows);
+        transform_columns::<FUSED, W, H>(&mut rows);
         if W <= WIDEST_UPRIGHT {
-            transform_rows(&rows, out.as_chunks_mut::<W>().0);
+            transform_rows::<FUSED, W>(&rows, out.as_chunks_mut::<W>().0);
             return;
         }
         let columns = out.as_chunks_mut::<H>().0;
@@ -320,7 +367,7 @@ impl<const W: usize, const H: usize, const N: usize> NullaryFnOnce for Transform
                 column[y] = *value;
             }
         }
-        transform_columns::<H, W>(columns);
+        transform_columns::<FUSED, H, W>(columns);
     }
 }
 
@@ -354,15 +401,15 @@ static ALL_PLACES: [u16; MAX_ROTATED] = {
     places
 };
 
-/// Coefficients from some frequencies.
-struct Gather<'a> {
+/// Coefficients from some frequencies; products and sums are rounded together if `FUSED`.
+struct Gather<'a, const FUSED: bool> {
     frequencies: &'a [f32],
     places: &'a [u16],
     values: &'a [f32],
     out: &'a mut [f32],
 }
 
-impl NullaryFnOnce for Gather<'_> {
+impl<const FUSED: bool> NullaryFnOnce for Gather<'_, FUSED> {
     type Output = ();
 
     #[inline(always)]
@@ -378,7 +425,7 @@ impl NullaryFnOnce for Gather<'_> {
     }
 }
 
-impl Gather<'_> {
+impl<const FUSED: bool> Gather<'_, FUSED> {
     /// By `N` coefficients at a time, which stay in registers until all frequencies are added.
     #[inline(always)]
     fn in_blocks<const N: usize>(self, m: usize) {
@@ -390,7 +437,7 @@ impl Gather<'_> {
                     .first_chunk()
                     .expect("rows are whole blocks");
                 for i in 0..N {
-                    sums[i] += value * row[i];
+                    sums[i] = multiply_add::<FUSED>(value, row[i], sums[i]);
                 }
             }
             *out = sums;

@@ -7,6 +7,7 @@ use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{Border, Predictor};
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax;
+use tessera_dict::basis::MAX_BASES;
 use tessera_patch::Shape;
 
 impl Encoder<'_> {
@@ -101,16 +102,17 @@ impl Encoder<'_> {
         trial: &ModeTrial,
     ) -> PatchTrial {
         let fold = Fold::new(site.kind, trial.mode, site.shape);
-        let mut options = self.price_bases(site, fold, &trial.spectrum);
-        options.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let choices: Vec<usize> = options.into_iter().map(|(_, choice)| choice).collect();
+        let prices = self.price_bases(site, fold, &trial.spectrum);
+        let mut choices: [usize; MAX_BASES] = std::array::from_fn(|choice| choice);
+        choices.sort_by(|&a, &b| prices[a].total_cmp(&prices[b]));
+        let priced = prices.iter().filter(|price| price.is_finite()).count();
         let place = PatchPlace {
             site,
             border,
             fold,
             sister,
         };
-        let tried = self.effort.chroma_options.min(choices.len());
+        let tried = self.effort.chroma_options.min(priced);
         self.best_patch(&place, trial, &choices[..tried], f32::INFINITY)
     }
 }

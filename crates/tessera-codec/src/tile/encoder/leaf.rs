@@ -1,6 +1,6 @@
 //! The best way to code one leaf: prediction mode, basis and levels.
 
-use super::analysis::{Difference, Peaks, energy};
+use super::analysis::{Difference, energy};
 use super::quantise::{Prices, metered};
 use super::rough::luma_site;
 use super::{Encoder, Options};
@@ -13,6 +13,7 @@ use crate::tile::reference::ReferenceUse;
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
 use crate::tile::syntax::{self, Block, ModeContexts};
 use std::cell::OnceCell;
+use tessera_dict::basis::MAX_BASES;
 use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
@@ -171,19 +172,24 @@ impl<'d> Encoder<'d> {
             if trial.estimate <= limit {
                 let fold = Fold::new(PlaneKind::Luma, trial.mode, site.shape);
                 let prices = self.price_bases(site, fold, &trial.spectrum);
-                options.extend(prices.into_iter().map(|(price, choice)| LumaOption {
-                    price: price + self.lambda * trial.bits,
-                    mode,
-                    choice,
-                }));
+                options.extend(
+                    prices
+                        .into_iter()
+                        .enumerate()
+                        .map(|(choice, price)| LumaOption {
+                            price: price + self.lambda * trial.bits,
+                            mode,
+                            choice,
+                        }),
+                );
             }
         }
-        options.sort_by(|a, b| a.price.total_cmp(&b.price));
-        let limit = options[0].price * 1.15 + self.lambda * 5.0;
-        options.retain(|option| option.price <= limit);
+        let prices = options.iter().map(|option| option.price);
+        let least = prices.fold(f32::INFINITY, f32::min);
         let Options { count, range } = self.effort.options_of(site.shape.area());
-        let limit = options[0].price * range;
+        let limit = (least * 1.15 + self.lambda * 5.0).min(least * range);
         options.retain(|option| option.price <= limit);
+        options.sort_by(|a, b| a.price.total_cmp(&b.price));
         options.truncate(count);
         options
     }
@@ -197,27 +203,30 @@ impl<'d> Encoder<'d> {
             predictor.predict(mode, &mut prediction);
             self.mode_trial(site, mode, bits[mode], prediction)
         };
-        let mut trials: Vec<ModeTrial> = Vec::with_capacity(16);
-        for mode in self.promising_modes(site, &contexts) {
+        let mut trials: Vec<ModeTrial> = Vec::with_capacity(10);
+        let add = |trials: &mut Vec<ModeTrial>, mode: usize| {
             if trials.iter().all(|trial| trial.mode != mode) {
                 trials.push(trial(mode));
             }
+        };
+        for mode in self.promising_modes(site, &contexts).into_iter().flatten() {
+            add(&mut trials, mode);
         }
-        trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
-        let close = trials[0].estimate * REFINED_UP_TO;
-        if let Some(nearest) = trials
-            .iter()
-            .take_while(|trial| trial.estimate <= close)
-            .map(|trial| trial.mode)
-            .find(|&mode| mode >= 2)
+        let cheaper = |a: &&ModeTrial, b: &&ModeTrial| a.estimate.total_cmp(&b.estimate);
+        let least = trials.iter().map(|trial| trial.estimate);
+        let close = least.fold(f32::INFINITY, f32::min) * REFINED_UP_TO;
+        let directions = trials.iter().filter(|trial| trial.mode >= 2);
+        if let Some(nearest) = directions.min_by(cheaper)
+            && nearest.estimate <= close
         {
+            let nearest = nearest.mode;
             for mode in [nearest - 1, nearest + 1] {
-                if (2..MODES).contains(&mode) && trials.iter().all(|trial| trial.mode != mode) {
-                    trials.push(trial(mode));
+                if (2..MODES).contains(&mode) {
+                    add(&mut trials, mode);
                 }
             }
-            trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         }
+        trials.sort_by(|a, b| cheaper(&a, &b));
         let kept = self.effort.modes.min(trials.len());
         self.recycle(trials.drain(kept..));
         trials
@@ -234,7 +243,7 @@ impl<'d> Encoder<'d> {
     }
 
     /// Flat modes, the neighbours' modes and the directions found by the first look.
-    fn promising_modes(&self, site: &Site, contexts: &ModeContexts) -> Vec<usize> {
+    fn promising_modes(&self, site: &Site, contexts: &ModeContexts) -> [Option<usize>; 8] {
         let (w, h) = (site.shape.width(), site.shape.height());
         let size = w.max(h);
         let parent = Block {
@@ -243,32 +252,32 @@ impl<'d> Encoder<'d> {
             size,
         };
         let look = self.rough.look(parent);
-        let mut modes = vec![PLANAR];
-        if look.mean <= UNLIKELY_FROM {
-            modes.push(MEAN);
-        }
-        modes.extend(contexts.neighbours());
-        modes.push(usize::from(look.directions[0]));
-        if look.second <= UNLIKELY_FROM {
-            modes.push(usize::from(look.directions[1]));
-        }
-        if w != h {
-            let side = w.min(h);
-            for part in 0..2 {
-                let (dx, dy) = if w > h {
-                    (part * side, 0)
-                } else {
-                    (0, part * side)
-                };
-                let child = Block {
-                    x: site.x + dx,
-                    y: site.y + dy,
-                    size: side,
-                };
-                modes.push(usize::from(self.rough.look(child).directions[0]));
-            }
-        }
-        modes
+        let [direction, second] = look.directions.map(usize::from);
+        let mut neighbours = contexts.neighbours();
+        let side = w.min(h);
+        let child = |part: usize| {
+            let (dx, dy) = if w > h {
+                (part * side, 0)
+            } else {
+                (0, part * side)
+            };
+            let child = Block {
+                x: site.x + dx,
+                y: site.y + dy,
+                size: side,
+            };
+            (w != h).then(|| usize::from(self.rough.look(child).directions[0]))
+        };
+        [
+            Some(PLANAR),
+            (look.mean <= UNLIKELY_FROM).then_some(MEAN),
+            neighbours.next(),
+            neighbours.next(),
+            Some(direction),
+            (look.second <= UNLIKELY_FROM).then_some(second),
+            child(0),
+            child(1),
+        ]
     }
 
     pub(super) fn mode_trial(
@@ -332,17 +341,17 @@ impl<'d> Encoder<'d> {
             .estimate_frequencies(site.kind, group, fold.transposed, frequencies)
     }
 
-    /// Rough cost of a residual in every basis it may be coded with.
+    /// Rough cost of a residual in every basis it may be coded with; infinite where there are fewer.
     pub(super) fn price_bases(
         &self,
         site: &Site,
         fold: Fold,
         spectrum: &[f32],
-    ) -> Vec<(f32, usize)> {
+    ) -> [f32; MAX_BASES] {
         let bases = self.state.bases(site.kind);
         let group = bases.group_index(fold.apply(site.shape), fold.class);
         let m = site.shape.rotated();
-        let peaks = Peaks::of(spectrum, m, self.effort.revised);
+        let peaks = self.analysis.peaks(spectrum, m);
         let mut values = self.floats.take(spectrum.len());
         let (priced, rest) = if self.effort.revised {
             // What no basis rotates costs the same in all of them.
@@ -351,15 +360,16 @@ impl<'d> Encoder<'d> {
         } else {
             (spectrum.len(), 0.0)
         };
-        let mut price = |choice: usize| {
+        let mut prices = [f32::INFINITY; MAX_BASES];
+        let choices = bases.groups()[group].len();
+        for (choice, price) in prices.iter_mut().enumerate().take(choices) {
             let small =
                 self.analysis
                     .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
-            let price =
+            let rotated =
                 (self.rough_prices).estimate(site.kind, group, choice, 0, &values[..priced]);
-            (price + small + rest, choice)
-        };
-        let prices = (0..bases.groups()[group].len()).map(&mut price).collect();
+            *price = rotated + small + rest;
+        }
         self.floats.give(values);
         prices
     }

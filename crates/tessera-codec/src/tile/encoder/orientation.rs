@@ -60,19 +60,17 @@ impl Orientations {
     pub(super) fn strongest(&self, block: Block) -> [usize; 2] {
         let (level, at) = place_of(block);
         let histogram = &self.levels[level][at];
+        let mut padded = [0f32; DIRECTIONS + 2];
+        padded[1..=DIRECTIONS].copy_from_slice(histogram);
+        (padded[0], padded[DIRECTIONS + 1]) = (histogram[0], histogram[DIRECTIONS - 1]);
         let mut smooth = [0f32; DIRECTIONS];
         for (i, value) in smooth.iter_mut().enumerate() {
-            *value = 2.0 * histogram[i]
-                + histogram[i.saturating_sub(1)]
-                + histogram[(i + 1).min(DIRECTIONS - 1)];
+            *value = 2.0 * padded[i + 1] + padded[i] + padded[i + 2];
         }
         std::array::from_fn(|_| {
-            let mut best = 0;
-            for (direction, &strength) in smooth.iter().enumerate() {
-                if strength >= smooth[best] {
-                    best = direction;
-                }
-            }
+            let largest = smooth.into_iter().fold(-1.0, f32::max);
+            let best = smooth.iter().rposition(|&strength| strength == largest);
+            let best = best.expect("one of them is the largest");
             smooth[best.saturating_sub(1)..=(best + 1).min(DIRECTIONS - 1)].fill(-1.0);
             best + 2
         })
