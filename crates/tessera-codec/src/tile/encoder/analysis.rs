@@ -1,6 +1,7 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
-use super::cosine::{multiply_add, transform_columns, transform_rows};
+use super::cosine::{transform_columns, transform_rows};
+use super::union::Union;
 use crate::simd::vectorised;
 use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
@@ -17,6 +18,8 @@ pub(crate) struct Analysis {
     scans: Vec<[Vec<ScanStep>; 2]>,
     /// Rotations by plane kind, group and choice, made when first asked for: a small tile needs few of them.
     rotations: [Vec<Vec<OnceCell<Matrix>>>; 2],
+    /// The same by plane kind and group, where products and sums need not be those of training.
+    unions: [Vec<OnceCell<Option<Union>>>; 2],
     /// Of the spectrum at hand; kept here so that not every patch needs fresh memory.
     peaks: RefCell<Peaks>,
     /// Whether products and sums are made in the way that is fastest rather than in that of training.
@@ -85,6 +88,23 @@ impl Peaks {
     }
 }
 
+impl Peaks {
+    /// Places and values.
+    #[inline(always)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
+        let places = self.places[..self.count].iter();
+        let values = &self.values[..self.count];
+        places
+            .zip(values)
+            .map(|(&place, &value)| (usize::from(place), value))
+    }
+
+    /// Energy of all that are none.
+    pub(super) fn rest(&self) -> f32 {
+        self.rest
+    }
+}
+
 #[inline(always)]
 fn is_peak(value: f32) -> bool {
     value.abs() >= PEAK
@@ -123,12 +143,21 @@ impl Analysis {
                 let unmade = |group: &Vec<Basis>| vec![OnceCell::new(); group.len()];
                 bases.groups().iter().map(unmade).collect()
             }),
+            unions: [&dictionary.luma, &dictionary.chroma]
+                .map(|bases| bases.groups().iter().map(|_| OnceCell::new()).collect()),
         }
     }
 
     fn rotation(&self, bases: &BasisSet, group: usize, choice: usize) -> &Matrix {
         let rotation = &self.rotations[bases.kind() as usize][group][choice];
         rotation.get_or_init(|| Matrix::new(&bases.groups()[group][choice]))
+    }
+
+    /// The learned bases of a group side by side, if they may be used so.
+    pub(super) fn union(&self, bases: &BasisSet, group: usize) -> Option<&Union> {
+        let union = &self.unions[bases.kind() as usize][group];
+        let made = || union.get_or_init(|| Union::new(&bases.groups()[group]));
+        self.revised.then(made)?.as_ref()
     }
 
     /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.
@@ -177,21 +206,16 @@ impl Analysis {
     ) {
         let basis = &bases.group(shape, class)[choice];
         let m = basis.order.len();
-        let rotation = self.rotation(bases, bases.group_index(shape, class), choice);
-        if rotation.atoms.is_empty() {
+        let group = bases.group_index(shape, class);
+        if basis.rotation.is_none() {
             for (value, &position) in out.iter_mut().zip(&basis.order) {
                 *value = spectrum[position as usize];
             }
-        } else if self.revised {
-            vectorised(Gather::<true> {
-                frequencies: &rotation.frequencies,
-                places: &ALL_PLACES[..m],
-                values: &spectrum[..m],
-                out: &mut out[..m],
-            });
+        } else if let Some(union) = self.union(bases, group) {
+            union.rotate(choice - 1, spectrum, out);
         } else {
             vectorised(Project {
-                atoms: &rotation.atoms,
+                atoms: &self.rotation(bases, group, choice).atoms,
                 spectrum: &spectrum[..m],
                 out: &mut out[..m],
             });
@@ -206,8 +230,7 @@ impl Analysis {
         self.peaks.borrow()
     }
 
-    /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price. What is
-    /// not rotated is the same in all bases and left out, unless for training.
+    /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price.
     pub(crate) fn rotate_roughly(
         &self,
         bases: &BasisSet,
@@ -220,32 +243,19 @@ impl Analysis {
         let rotation = self.rotation(bases, group, choice);
         let order = &bases.groups()[group][choice].order;
         let m = order.len();
-        let end = if self.revised { m } else { spectrum.len() };
-        out[m..end].copy_from_slice(&spectrum[m..end]);
+        out[m..spectrum.len()].copy_from_slice(&spectrum[m..]);
         if rotation.frequencies.is_empty() {
             for (value, &position) in out.iter_mut().zip(order) {
                 *value = spectrum[position as usize];
             }
             return 0.0;
         }
-        let (frequencies, out) = (&rotation.frequencies, &mut out[..m]);
-        let places = &peaks.places[..peaks.count];
-        let values = &peaks.values[..peaks.count];
-        if self.revised {
-            vectorised(Gather::<true> {
-                frequencies,
-                places,
-                values,
-                out,
-            });
-        } else {
-            vectorised(Gather::<false> {
-                frequencies,
-                places,
-                values,
-                out,
-            });
-        }
+        vectorised(Gather {
+            frequencies: &rotation.frequencies,
+            places: &peaks.places[..peaks.count],
+            values: &peaks.values[..peaks.count],
+            out: &mut out[..m],
+        });
         peaks.rest
     }
 }
@@ -390,26 +400,15 @@ impl NullaryFnOnce for Project<'_> {
     }
 }
 
-/// The places of all frequencies.
-static ALL_PLACES: [u16; MAX_ROTATED] = {
-    let mut places = [0; MAX_ROTATED];
-    let mut at = 0;
-    while at < MAX_ROTATED {
-        places[at] = at as u16;
-        at += 1;
-    }
-    places
-};
-
-/// Coefficients from some frequencies; products and sums are rounded together if `FUSED`.
-struct Gather<'a, const FUSED: bool> {
+/// Coefficients from some frequencies.
+struct Gather<'a> {
     frequencies: &'a [f32],
     places: &'a [u16],
     values: &'a [f32],
     out: &'a mut [f32],
 }
 
-impl<const FUSED: bool> NullaryFnOnce for Gather<'_, FUSED> {
+impl NullaryFnOnce for Gather<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -425,7 +424,7 @@ impl<const FUSED: bool> NullaryFnOnce for Gather<'_, FUSED> {
     }
 }
 
-impl<const FUSED: bool> Gather<'_, FUSED> {
+impl Gather<'_> {
     /// By `N` coefficients at a time, which stay in registers until all frequencies are added.
     #[inline(always)]
     fn in_blocks<const N: usize>(self, m: usize) {
@@ -437,7 +436,7 @@ impl<const FUSED: bool> Gather<'_, FUSED> {
                     .first_chunk()
                     .expect("rows are whole blocks");
                 for i in 0..N {
-                    sums[i] = multiply_add::<FUSED>(value, row[i], sums[i]);
+                    sums[i] += value * row[i];
                 }
             }
             *out = sums;

@@ -35,7 +35,7 @@ fn cosines(n: usize) -> Vec<f32> {
 
 /// `a` times `b` plus `c`, rounded once if `FUSED`.
 #[inline(always)]
-pub(super) fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 

@@ -3,7 +3,8 @@
 //! The first look tells the rough cost of every way. How far the true cost of one way lies from its rough cost says much
 //! about the others: forecasts are linear in such differences, with factors fitted to blocks that were coded in every way.
 
-/// How much more than the best way so far a way may be forecast to cost to be tried, as a share of that cost.
+/// How much more than the best way so far a way may be forecast to cost to be tried, as a share of that cost and beside
+/// some bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Foresight {
     /// Quarters where the whole block was tried.
@@ -12,6 +13,16 @@ pub struct Foresight {
     pub whole: f32,
     /// Halves; never if negative.
     pub halves: f32,
+}
+
+impl Foresight {
+    pub(super) const fn new(quarters: f32, whole: f32, halves: f32) -> Self {
+        Self {
+            quarters,
+            whole,
+            halves,
+        }
+    }
 }
 
 /// Rough costs of the ways of coding a block.

@@ -27,6 +27,8 @@ const HOPELESS: f32 = 1.05;
 const REFINED_UP_TO: f32 = 1.3;
 /// A mode the first look found to cost this much more than the best one is not tried again.
 const UNLIKELY_FROM: f32 = 1.4;
+/// The same where the ways of coding blocks are forecast; the planar mode and the first direction are no exceptions then.
+const FORESEEN_UNLIKELY_FROM: f32 = 1.25;
 
 /// A coded leaf that is not yet on the canvas.
 #[derive(Debug)]
@@ -254,6 +256,11 @@ impl<'d> Encoder<'d> {
         let look = self.rough.look(parent);
         let [direction, second] = look.directions.map(usize::from);
         let mut neighbours = contexts.neighbours();
+        let [usual, unlikely] = if self.effort.foresight.is_some() {
+            [FORESEEN_UNLIKELY_FROM; 2]
+        } else {
+            [f32::INFINITY, UNLIKELY_FROM]
+        };
         let side = w.min(h);
         let child = |part: usize| {
             let (dx, dy) = if w > h {
@@ -269,12 +276,12 @@ impl<'d> Encoder<'d> {
             (w != h).then(|| usize::from(self.rough.look(child).directions[0]))
         };
         [
-            Some(PLANAR),
-            (look.mean <= UNLIKELY_FROM).then_some(MEAN),
+            (look.planar <= usual).then_some(PLANAR),
+            (look.mean <= unlikely).then_some(MEAN),
             neighbours.next(),
             neighbours.next(),
-            Some(direction),
-            (look.second <= UNLIKELY_FROM).then_some(second),
+            (look.first <= usual).then_some(direction),
+            (look.second <= unlikely).then_some(second),
             child(0),
             child(1),
         ]
@@ -352,23 +359,21 @@ impl<'d> Encoder<'d> {
         let group = bases.group_index(fold.apply(site.shape), fold.class);
         let m = site.shape.rotated();
         let peaks = self.analysis.peaks(spectrum, m);
-        let mut values = self.floats.take(spectrum.len());
-        let (priced, rest) = if self.effort.revised {
+        if let Some(union) = self.analysis.union(bases, group) {
+            let (prices, rotated) = (&self.rough_prices, &spectrum[..m]);
+            let all = prices.estimate_all(site.kind, group, union, rotated, &peaks);
             // What no basis rotates costs the same in all of them.
-            let rest = (self.rough_prices).estimate(site.kind, group, 0, m, &spectrum[m..]);
-            (m, rest)
-        } else {
-            (spectrum.len(), 0.0)
-        };
+            let rest = prices.estimate(site.kind, group, 0, m, &spectrum[m..]);
+            return all.map(|price| price + rest);
+        }
+        let mut values = self.floats.take(spectrum.len());
         let mut prices = [f32::INFINITY; MAX_BASES];
         let choices = bases.groups()[group].len();
         for (choice, price) in prices.iter_mut().enumerate().take(choices) {
             let small =
                 self.analysis
                     .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
-            let rotated =
-                (self.rough_prices).estimate(site.kind, group, choice, 0, &values[..priced]);
-            *price = rotated + small + rest;
+            *price = (self.rough_prices).estimate(site.kind, group, choice, 0, &values) + small;
         }
         self.floats.give(values);
         prices

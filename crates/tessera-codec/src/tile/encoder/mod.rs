@@ -19,6 +19,7 @@ mod rough;
 mod rounding;
 mod search;
 pub mod training;
+mod union;
 
 use super::canvas::Samples;
 use super::coder::{ModelPair, Writer};
@@ -120,21 +121,9 @@ const PATIENCE: [[f32; 3]; 4] = [
 
 /// What pays for its time, by size from 32 down to 8.
 const FORESIGHT: [Foresight; 3] = [
-    Foresight {
-        quarters: 0.03,
-        whole: 0.1,
-        halves: 0.05,
-    },
-    Foresight {
-        quarters: 0.03,
-        whole: 0.1,
-        halves: 0.05,
-    },
-    Foresight {
-        quarters: 0.05,
-        whole: 0.1,
-        halves: 0.06,
-    },
+    Foresight::new(0.0, 0.0, 0.0),
+    Foresight::new(0.0, 0.0, 0.0),
+    Foresight::new(0.0, 0.0, 0.02),
 ];
 
 impl Effort {

@@ -4,10 +4,12 @@
 //! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
 
 use super::Effort;
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Peaks};
+use super::union::Union;
 use crate::simd::vectorised;
 use crate::tile::coder::{ModelPair, code_length};
 use pulp::NullaryFnOnce;
+use tessera_dict::basis::MAX_BASES;
 use tessera_dict::layout::Element;
 use tessera_dict::{Basis, BasisSet, Dictionary, PlaneKind};
 use tessera_patch::Shape;
@@ -26,6 +28,8 @@ pub(crate) struct RoughPrices {
     /// Those of the cosine bases as frequencies lie in the result of the fast transform, for the patch as it is
     /// and transposed.
     cosine: [Vec<[FrequencyPrices; 2]>; 2],
+    /// Those of the rotated frequencies of the cosine bases in scan order.
+    scanned: [Vec<Vec<f32>>; 2],
     slope: f32,
 }
 
@@ -63,9 +67,22 @@ impl RoughPrices {
             };
             groups.map(prices).collect()
         });
+        let scanned = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
+            let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
+            let groups = set.groups().iter().zip(&significance[kind as usize]);
+            let scan = |(group, prices): (&Vec<Basis>, &Vec<Vec<f32>>)| {
+                let mut scanned = vec![0.0; group[0].order.len()];
+                for (&at, &price) in group[0].order.iter().zip(&prices[0]) {
+                    scanned[usize::from(at)] = price;
+                }
+                scanned
+            };
+            groups.map(scan).collect()
+        });
         Self {
             significance,
             cosine,
+            scanned,
             slope: DOUBLING_BITS * lambda,
         }
     }
@@ -88,6 +105,29 @@ impl RoughPrices {
     /// What a coefficient of magnitude one costs at every place of a basis.
     pub(crate) fn places(&self, kind: PlaneKind, group: usize, choice: usize) -> &[f32] {
         &self.significance[kind as usize][group][choice]
+    }
+
+    /// Rough costs of the rotated frequencies of a spectrum in all bases of a group: the cosine basis, then learned ones.
+    pub(super) fn estimate_all(
+        &self,
+        kind: PlaneKind,
+        group: usize,
+        union: &Union,
+        spectrum: &[f32],
+        peaks: &Peaks,
+    ) -> [f32; MAX_BASES] {
+        let places = &self.significance[kind as usize][group];
+        let learned = union.prices(peaks, &places[1..], self.slope);
+        let mut prices = [f32::INFINITY; MAX_BASES];
+        prices[0] = vectorised(Estimate {
+            coefficients: spectrum,
+            significance: &self.scanned[kind as usize][group],
+            slope: self.slope,
+        });
+        for (to, from) in prices[1..places.len()].iter_mut().zip(learned) {
+            *to = from + peaks.rest();
+        }
+        prices
     }
 
     /// Rough cost of coefficients (in steps) in a basis, from place `start` of its coding order on.
@@ -156,7 +196,7 @@ fn places(
 
 /// Rough cost of one coefficient.
 #[inline(always)]
-fn rough_cost(coefficient: f32, significance: f32, slope: f32) -> f32 {
+pub(super) fn rough_cost(coefficient: f32, significance: f32, slope: f32) -> f32 {
     // log2 of a float, linear between powers of two, from its bits.
     let bits = coefficient.abs().max(1.0).to_bits();
     let log = bits as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;

@@ -7,6 +7,7 @@
 use super::Encoder;
 use super::foresight::Ways;
 use super::orientation::Orientations;
+use super::search::HALVES;
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{Border, Known, MEAN, PLANAR, Predictor};
 use crate::tile::state::{Fold, Site};
@@ -31,8 +32,10 @@ pub(crate) struct Look {
     /// Cost coded in the best way; nothing if the block lies outside.
     best: f32,
     pub(crate) directions: [u8; 2],
-    /// Cost with the mean mode and with the second direction, relative to that with the best mode.
+    /// Costs with the planar mode, the mean mode and both directions, relative to that with the best mode.
+    pub(crate) planar: f32,
     pub(crate) mean: f32,
+    pub(crate) first: f32,
     pub(crate) second: f32,
 }
 
@@ -43,7 +46,9 @@ impl Look {
         halves: [f32::INFINITY; 2],
         best: f32::INFINITY,
         directions: [0; 2],
+        planar: 1.0,
         mean: 1.0,
+        first: 1.0,
         second: 1.0,
     };
 }
@@ -215,7 +220,9 @@ impl Encoder<'_> {
             halves: [f32::INFINITY; 2],
             best: f32::INFINITY,
             directions: directions.map(|(_, mode)| mode as u8),
+            planar: planar / least,
             mean: mean / least,
+            first: directions[0].0 / least,
             second: directions[1].0 / least,
         }
     }
@@ -230,11 +237,15 @@ impl Encoder<'_> {
             return look;
         }
         let [first, second] = look.directions.map(usize::from);
-        // The mean seldom beats these three, a network does.
-        let modes = 3 + usize::from(self.state.dictionary.patch_nets.is_some());
-        let halves = [Split::Rows, Split::Columns].map(|split| {
-            self.cost_of_halves(block, split, &[PLANAR, first, second, MEAN][..modes])
-        });
+        let modes: &[usize] = if self.effort.foresight.is_some() {
+            &[PLANAR, first]
+        } else if self.state.dictionary.patch_nets.is_none() {
+            // The mean seldom beats these three, a network does.
+            &[PLANAR, first, second]
+        } else {
+            &[PLANAR, first, second, MEAN]
+        };
+        let halves = HALVES.map(|split| self.cost_of_halves(block, split, modes));
         Look { halves, ..look }
     }
 

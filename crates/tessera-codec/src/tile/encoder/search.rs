@@ -84,7 +84,9 @@ const CHEAP_BITS: f32 = 12.0;
 /// A searched block rarely costs less than this share of what the first look says.
 const LEAST_SHARE: f32 = 0.95;
 /// The ways to halve a block.
-const HALVES: [Split; 2] = [Split::Rows, Split::Columns];
+pub(super) const HALVES: [Split; 2] = [Split::Rows, Split::Columns];
+/// Forecasts of cheap blocks are off by some bits rather than by some share.
+const SLACK_BITS: f32 = 8.0;
 /// Up to this many times the best way so far the true cost of a whole block is worth knowing for forecasts.
 const WHOLE_MARGIN: f32 = 1.1;
 /// Chroma blocks of this size and more are not tried whole where luma is divided and leaves this much of them, in squared
@@ -161,11 +163,13 @@ impl Encoder<'_> {
 
     /// Tries the way that roughly costs least, then those that are forecast to come close to the best so far.
     fn enter_forecast(&mut self, contest: &mut Contest, shares: Foresight, forecast: &Forecast) {
+        let slack = self.lambda * SLACK_BITS;
         let mut quarters = None;
         if forecast.rough.quarters < forecast.rough.whole {
             quarters = self.enter_quarters(contest);
-            let worth_it =
-                |quarters: f32| forecast.whole(quarters) <= contest.limit() * (1.0 + shares.whole);
+            let worth_it = |quarters: f32| {
+                forecast.whole(quarters) <= contest.limit() * (1.0 + shares.whole) + slack
+            };
             if quarters.is_none_or(worth_it) {
                 self.enter_whole(contest, WHOLE_MARGIN);
             }
@@ -184,7 +188,7 @@ impl Encoder<'_> {
             return;
         }
         if quarters.is_none()
-            && forecast.quarters(whole) <= contest.limit() * (1.0 + shares.quarters)
+            && forecast.quarters(whole) <= contest.limit() * (1.0 + shares.quarters) + slack
         {
             quarters = self.enter_quarters(contest);
             quarters = quarters.or(Some(forecast.given_up_quarters(whole)));
@@ -193,7 +197,7 @@ impl Encoder<'_> {
         halves.extend(forecast.halves(whole, quarters).into_iter().zip(HALVES));
         halves.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (cost, split) in halves {
-            if cost <= contest.limit() * (1.0 + shares.halves) {
+            if cost <= contest.limit() * (1.0 + shares.halves) + slack {
                 self.enter_halves(contest, split);
             }
         }
