@@ -307,7 +307,7 @@ fn scan_pair(shape: Shape) -> [Vec<ScanStep>; 2] {
 /// A patch of the original (rows `stride` apart) and its prediction (packed).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference<'a> {
-    pub(crate) original: &'a [f32],
+    pub(crate) original: &'a [u16],
     pub(crate) stride: usize,
     pub(crate) prediction: &'a [i32],
 }
@@ -361,9 +361,9 @@ impl<const FUSED: bool, const W: usize, const H: usize> NullaryFnOnce
         let originals = patch.original.chunks(patch.stride);
         let predictions = patch.prediction.as_chunks::<W>().0;
         for (to, (original, prediction)) in rows.iter_mut().zip(originals.zip(predictions)) {
-            let original: &[f32; W] = original.first_chunk().expect("a patch lies in its plane");
+            let original: &[u16; W] = original.first_chunk().expect("a patch lies in its plane");
             for x in 0..W {
-                to[x] = (original[x] - prediction[x] as f32) * scale;
+                to[x] = (i32::from(original[x]) - prediction[x]) as f32 * scale;
             }
         }
         transform_columns::<FUSED, W, H>(&mut rows);

@@ -51,7 +51,7 @@ pub(super) struct Explained {
 
 impl Explained {
     /// Of the superblock at (`x0`, `y0`) of planes whose sides are multiples of 4.
-    pub(super) fn of(planes: &[Vec<f32>], stride: usize, x0: usize, y0: usize) -> Self {
+    pub(super) fn of(planes: &[Vec<u16>], stride: usize, x0: usize, y0: usize) -> Self {
         let mut levels: [Vec<Moments>; 5] =
             std::array::from_fn(|level| vec![Moments::default(); 1 << (2 * level)]);
         let rows = planes[0].len() / stride;
@@ -96,14 +96,14 @@ impl Explained {
 }
 
 /// The moments of the smallest block at (`x`, `y`).
-fn moments(planes: &[Vec<f32>], stride: usize, x: usize, y: usize) -> Moments {
+fn moments(planes: &[Vec<u16>], stride: usize, x: usize, y: usize) -> Moments {
     let mut sums = [[0f32; MIN_SIDE]; 8];
     for row in y..y + MIN_SIDE {
         let [l, u, v] = [0, 1, 2].map(|plane: usize| {
-            let row: &[f32; MIN_SIDE] = planes[plane][row * stride + x..]
+            let row: &[u16; MIN_SIDE] = planes[plane][row * stride + x..]
                 .first_chunk()
                 .expect("a block lies in its plane");
-            row.map(|sample| sample - MIDDLE)
+            row.map(|sample| f32::from(sample) - MIDDLE)
         });
         for i in 0..MIN_SIDE {
             let (l, u, v) = (l[i], u[i], v[i]);
@@ -127,10 +127,13 @@ mod tests {
     }
 
     /// Luma with some texture, and chroma by `chroma` from place and luma.
-    fn planes(chroma: impl Fn(usize, usize, f32) -> f32) -> Vec<Vec<f32>> {
+    fn planes(chroma: impl Fn(usize, usize, f32) -> f32) -> Vec<Vec<u16>> {
         let place = |at: usize| (at % SIDE, at / SIDE);
         let luma = |at: usize| (2000 + at * at % 977) as f32;
-        let plane = |value: &dyn Fn(usize) -> f32| (0..SIDE * SIDE).map(value).collect();
+        let plane = |value: &dyn Fn(usize) -> f32| {
+            let samples = (0..SIDE * SIDE).map(value);
+            samples.map(|sample| sample as u16).collect()
+        };
         let colour = |at: usize| chroma(place(at).0, place(at).1, luma(at));
         vec![plane(&luma), plane(&colour), plane(&colour)]
     }

@@ -293,9 +293,7 @@ struct Encoder<'a> {
     state: TileState<'a>,
     writer: Writer,
     /// Padded planes.
-    originals: Vec<Vec<f32>>,
-    /// Padded luma as integers, for predictions from original samples.
-    source: Vec<u16>,
+    originals: Vec<Vec<u16>>,
     rough: RoughMap,
     /// What luma says about chroma in the present superblock, if effort and layout ask for it.
     explained: Explained,
@@ -323,13 +321,11 @@ impl<'a> Encoder<'a> {
         let models = ModelPair::new(dictionary, config.layout);
         let analysis = Analysis::new(dictionary, effort.revised);
         let (stride, rows) = (state.luma.width, state.luma.height);
-        let originals: Vec<Vec<f32>> = planes
+        let originals: Vec<Vec<u16>> = planes
             .iter()
             .map(|plane| padded(plane, stride, rows))
             .collect();
-        let source: Vec<u16> = originals[0].iter().map(|&v| v as u16).collect();
         Self {
-            source,
             matches: Matches::default(),
             rough: RoughMap::empty(),
             explained: Explained::default(),
@@ -353,7 +349,7 @@ impl<'a> Encoder<'a> {
     fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
         if let Some(references) = &self.state.references {
             let all = 0..references.len() as u8;
-            self.matches = Matches::find(references, all, &self.source, self.stride);
+            self.matches = Matches::find(references, all, self.source(), self.stride);
         }
         let in_use = self.references_help();
         (self.state).code_references_in_use(&mut self.writer, in_use);
@@ -452,9 +448,16 @@ impl<'a> Encoder<'a> {
         rows.map(|y| {
             let range = y * self.stride + columns.start..y * self.stride + columns.end;
             let pairs = original[range.clone()].iter().zip(&decoded.data[range]);
-            pairs.map(|(a, &b)| (a - f32::from(b)).powi(2)).sum::<f32>()
+            pairs
+                .map(|(&a, &b)| (f32::from(a) - f32::from(b)).powi(2))
+                .sum::<f32>()
         })
         .sum()
+    }
+
+    /// Padded luma, for predictions from original samples.
+    fn source(&self) -> &[u16] {
+        &self.originals[0]
     }
 
     fn models(&self) -> &ModelPair {
@@ -539,16 +542,13 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// A plane as floats, its last column and row repeated up to the padded size.
-fn padded(plane: &Plane, stride: usize, rows: usize) -> Vec<f32> {
+/// A plane with its last column and row repeated up to the padded size.
+fn padded(plane: &Plane, stride: usize, rows: usize) -> Vec<u16> {
     let mut out = Vec::with_capacity(stride * rows);
     for y in 0..rows {
         let row = &plane.data[y.min(plane.height - 1) * plane.width..][..plane.width];
-        out.extend(row.iter().map(|&v| f32::from(v)));
-        out.extend(std::iter::repeat_n(
-            f32::from(row[plane.width - 1]),
-            stride - plane.width,
-        ));
+        out.extend_from_slice(row);
+        out.resize((y + 1) * stride, row[plane.width - 1]);
     }
     out
 }

@@ -51,7 +51,8 @@ impl Encoder<'_> {
     /// Sum of differences between a patch and its mean.
     fn flatness(&self, site: &Site) -> u64 {
         let (w, h) = (site.shape.width(), site.shape.height());
-        let rows = || (0..h).map(|row| &self.source[(site.y + row) * self.stride + site.x..][..w]);
+        let rows =
+            || (0..h).map(|row| &self.source()[(site.y + row) * self.stride + site.x..][..w]);
         let sum: u64 = rows().flatten().map(|&v| u64::from(v)).sum();
         let mean = (sum / (w * h) as u64) as u16;
         rows().flatten().map(|&v| u64::from(v.abs_diff(mean))).sum()
@@ -62,7 +63,7 @@ impl Encoder<'_> {
         let w = site.shape.width();
         let rows = prediction.chunks_exact(w).enumerate();
         rows.map(|(row, values)| {
-            let original = &self.source[(site.y + row) * self.stride + site.x..][..w];
+            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
             let pairs = original.iter().zip(values);
             pairs
                 .map(|(&o, &v)| u64::from(i32::from(o).abs_diff(v)))
@@ -77,7 +78,7 @@ impl Encoder<'_> {
         let mut patch = references.patch(site, shift);
         let mut sum = 0i64;
         for (row, values) in patch.chunks_exact_mut(w).enumerate().take(h) {
-            let original = &self.source[(site.y + row) * self.stride + site.x..][..w];
+            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
             for (value, &original) in values.iter_mut().zip(original) {
                 *value -= i32::from(original);
                 sum += i64::from(*value);
@@ -110,7 +111,7 @@ impl Encoder<'_> {
         let (w, area) = (site.shape.width(), patch.len() as f32);
         let mut sum = 0.0;
         for (row, values) in patch.chunks_exact(w).enumerate() {
-            let original = &self.source[(site.y + row) * self.stride + site.x..][..w];
+            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
             let pairs = original.iter().zip(values);
             sum += pairs.map(|(&o, &v)| f32::from(o) - v as f32).sum::<f32>();
         }

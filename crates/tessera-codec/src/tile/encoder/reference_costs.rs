@@ -40,13 +40,13 @@ pub fn reference_costs(
             Matches::find(
                 &references,
                 index..index + 1,
-                &encoder.source,
+                encoder.source(),
                 encoder.stride,
             )
         })
         .collect();
     let across = encoder.stride.div_ceil(SUPERBLOCK);
-    let down = (encoder.source.len() / encoder.stride).div_ceil(SUPERBLOCK);
+    let down = (encoder.source().len() / encoder.stride).div_ceil(SUPERBLOCK);
     let orientations: Vec<Orientations> = (0..across * down)
         .map(|at| encoder.orientations(at % across * SUPERBLOCK, at / across * SUPERBLOCK, 1))
         .collect();

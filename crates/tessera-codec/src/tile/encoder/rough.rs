@@ -202,7 +202,7 @@ impl Encoder<'_> {
 
     /// The directions of edges in the superblock at (x, y), from every `step`th sample.
     pub(super) fn orientations(&self, x: usize, y: usize, step: usize) -> Orientations {
-        Orientations::of(&self.source, self.stride, x, y, step)
+        Orientations::of(self.source(), self.stride, x, y, step)
     }
 
     /// Looks at one block as a whole.
@@ -275,7 +275,7 @@ impl Encoder<'_> {
 
     /// Predicts a luma patch from original samples.
     pub(super) fn original_predictor(&self, site: &Site) -> Predictor<'_> {
-        let networks = self.state.forecaster(site, &self.source, self.stride);
+        let networks = self.state.forecaster(site, self.source(), self.stride);
         Predictor::with_networks(self.original_border(site), site.shape, networks)
     }
 
@@ -289,7 +289,7 @@ impl Encoder<'_> {
             tops: arm(y, self.state.luma.width - x),
             corner: x > 0 && y > 0,
         };
-        Border::read(&self.source, self.stride, (x, y), length, known)
+        Border::read(self.source(), self.stride, (x, y), length, known)
     }
 }
 

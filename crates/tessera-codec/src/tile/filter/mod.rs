@@ -362,7 +362,7 @@ impl FilterStatistics {
         canvas: &Canvas,
         component: usize,
         step: Step,
-        original: &[f32],
+        original: &[u16],
     ) {
         let (width, height) = (canvas.width, canvas.height);
         let samples = &canvas.components[component];
@@ -373,7 +373,7 @@ impl FilterStatistics {
             for x in 0..width {
                 let class = classes.of(x, y) * EDGES + edge(canvas, x, y);
                 let at = y * width + x;
-                let error = f64::from(original[at] - f32::from(samples.data[at])) * unit;
+                let error = f64::from(f32::from(original[at]) - f32::from(samples.data[at])) * unit;
                 let features = differences(&framed, x, y, clip).map(|d| f64::from(d) * unit);
                 for (i, feature) in features.iter().enumerate() {
                     self.target[class][i] += feature * error;
