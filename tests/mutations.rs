@@ -292,10 +292,10 @@ fn extreme_bases(bases: &BasisSet) -> BasisSet {
         for factors in [&mut model.base, &mut model.activity, &mut model.gradient] {
             factors.fill(u16::MAX);
         }
-        model.weights.fill(u8::MAX);
+        model.weights.to_mut().fill(u8::MAX);
         if let Some(rotation) = &mut basis.rotation {
             rotation.scales.fill(u16::MAX);
-            rotation.entries.fill(i8::MIN);
+            rotation.entries.to_mut().fill(i8::MIN as u8);
         }
     }
     BasisSet::new(bases.kind(), groups)

@@ -88,7 +88,7 @@ fn without_models(bases: &BasisSet) -> BasisSet {
         basis.model.base.fill(0);
         basis.model.activity.fill(0);
         basis.model.gradient.fill(0);
-        basis.model.weights.fill(0);
+        basis.model.weights.to_mut().fill(0);
     }
     BasisSet::new(bases.kind(), groups)
 }

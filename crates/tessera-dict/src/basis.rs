@@ -1,5 +1,6 @@
 //! Sub-dictionaries: an orthonormal basis, its coefficient order and its magnitude model.
 
+use std::borrow::Cow;
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
 
@@ -30,8 +31,8 @@ pub const MAX_BASES: usize = 4;
 /// An orthonormal matrix in fixed point: rows are atoms over the leading scan coefficients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
-    /// Row-major `m x m` entries; the value of entry (i, j) is `entries * scale[i] / 2^22`.
-    pub entries: Vec<i8>,
+    /// Row-major `m x m` entries, signed; the value of entry (i, j) is `entries * scale[i] / 2^22`.
+    pub entries: Cow<'static, [u8]>,
     /// Scale of each atom.
     pub scales: Vec<u16>,
 }
@@ -56,10 +57,13 @@ impl Rotation {
             scales.push(scale as u16);
             entries.extend(
                 row.iter()
-                    .map(|v| (v / unit).round().clamp(-127.0, 127.0) as i8),
+                    .map(|v| (v / unit).round().clamp(-127.0, 127.0) as i8 as u8),
             );
         }
-        Self { entries, scales }
+        Self {
+            entries: entries.into(),
+            scales,
+        }
     }
 
     /// The fixed-point matrix as floats, row-major.
@@ -70,7 +74,7 @@ impl Rotation {
         for ((entries, row), &scale) in rows.zip(&self.scales) {
             let unit = f32::from(scale) / (1u32 << SCALE_BITS) as f32;
             for (value, &entry) in row.iter_mut().zip(entries) {
-                *value = f32::from(entry) * unit;
+                *value = f32::from(entry as i8) * unit;
             }
         }
         out
@@ -89,7 +93,7 @@ pub struct MagnitudeModel {
     /// Factor of the border gradient, 12 fractional bits.
     pub gradient: Vec<u16>,
     /// Row i holds the i factors of coefficient i on coefficients 0..i; 8 fractional bits.
-    pub weights: Vec<u8>,
+    pub weights: Cow<'static, [u8]>,
 }
 
 impl MagnitudeModel {
@@ -135,7 +139,7 @@ impl MagnitudeModel {
             base: vec![123; m],
             activity: (0..m).map(fall).collect(),
             gradient: vec![0; m],
-            weights,
+            weights: weights.into(),
         }
     }
 }

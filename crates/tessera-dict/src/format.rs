@@ -13,6 +13,7 @@ use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::reference;
 use crate::{DictId, Dictionary};
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
+use std::borrow::Cow;
 
 const MAGIC: [u8; 3] = *b"TSD";
 /// Version this crate reads and writes. Readers skip sections they do not know, so whatever a decoder must know raises
@@ -80,7 +81,27 @@ pub(crate) fn read(data: &[u8], identity: DictId) -> Result<Dictionary, Error> {
     if *version != VERSION {
         return Err(Error::UnsupportedVersion(*version));
     }
-    let sections = Sections::parse(&data[MAGIC.len() + 1..])?;
+    assemble(
+        &Sections::Packed(packed_sections(&data[MAGIC.len() + 1..])?),
+        identity,
+    )
+}
+
+/// Reads a dictionary whose sections, tag, length and body each, were unpacked when the program was built.
+pub(crate) fn read_unpacked(
+    mut data: &'static [u8],
+    identity: DictId,
+) -> Result<Dictionary, Error> {
+    let mut sections = Vec::new();
+    while !data.is_empty() {
+        let tag = take_array(&mut data)?;
+        let length = u32::from_le_bytes(take_array(&mut data)?) as usize;
+        sections.push((tag, take(&mut data, length)?));
+    }
+    assemble(&Sections::Unpacked(sections), identity)
+}
+
+fn assemble(sections: &Sections<'_>, identity: DictId) -> Result<Dictionary, Error> {
     let luma = read_bases(&sections.find(LUMA_BASES)?, PlaneKind::Luma)?;
     let chroma = read_bases(&sections.find(CHROMA_BASES)?, PlaneKind::Chroma)?;
     let references = match sections.find_optional(REFERENCES)? {
@@ -93,7 +114,7 @@ pub(crate) fn read(data: &[u8], identity: DictId) -> Result<Dictionary, Error> {
     };
     let luma_prior = read_prior(LUMA_PRIOR, luma.totals())?;
     let chroma_prior = read_prior(CHROMA_PRIOR, chroma.totals())?;
-    let provenance = String::from_utf8(sections.find(PROVENANCE)?);
+    let provenance = String::from_utf8(sections.find(PROVENANCE)?.into_owned());
     Ok(Dictionary {
         identity,
         luma,
@@ -122,41 +143,55 @@ pub(crate) fn read(data: &[u8], identity: DictId) -> Result<Dictionary, Error> {
 /// If the bytes are no dictionary of this version, or damaged.
 pub fn sections(data: &[u8]) -> Result<Vec<(String, usize)>, Error> {
     let body = data.get(MAGIC.len() + 1..).ok_or(Error::NotADictionary)?;
-    let sections = Sections::parse(body)?.0.into_iter();
+    let sections = packed_sections(body)?.into_iter();
     let name = |tag: Tag| String::from_utf8_lossy(&tag).into_owned();
     Ok(sections
         .map(|(tag, body)| (name(tag), body.len()))
         .collect())
 }
 
-struct Sections<'a>(Vec<(Tag, &'a [u8])>);
-
-impl<'a> Sections<'a> {
-    fn parse(mut data: &'a [u8]) -> Result<Self, Error> {
-        let mut sections = Vec::new();
-        while !data.is_empty() {
-            let (tag, rest) = data.split_first_chunk::<4>().ok_or(Error::Truncated)?;
-            let (length, rest) = rest.split_first_chunk::<4>().ok_or(Error::Truncated)?;
-            let (checksum, rest) = rest.split_first_chunk::<4>().ok_or(Error::Truncated)?;
-            let length = u32::from_le_bytes(*length) as usize;
-            let (body, rest) = rest.split_at_checked(length).ok_or(Error::Truncated)?;
-            if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
-                return Err(Error::Corrupt("the checksum of a section does not match"));
-            }
-            sections.push((*tag, body));
-            data = rest;
+/// The sections of a file, their checksums compared.
+fn packed_sections(mut data: &[u8]) -> Result<Vec<(Tag, &[u8])>, Error> {
+    let mut sections = Vec::new();
+    while !data.is_empty() {
+        let tag = take_array(&mut data)?;
+        let length = u32::from_le_bytes(take_array(&mut data)?) as usize;
+        let checksum = u32::from_le_bytes(take_array(&mut data)?);
+        let body = take(&mut data, length)?;
+        if crc32fast::hash(body) != checksum {
+            return Err(Error::Corrupt("the checksum of a section does not match"));
         }
-        Ok(Self(sections))
+        sections.push((tag, body));
     }
+    Ok(sections)
+}
 
-    fn find(&self, tag: Tag) -> Result<Vec<u8>, Error> {
+/// The body of a section, unpacked.
+type Body = Cow<'static, [u8]>;
+
+enum Sections<'a> {
+    Packed(Vec<(Tag, &'a [u8])>),
+    Unpacked(Vec<(Tag, &'static [u8])>),
+}
+
+impl Sections<'_> {
+    fn find(&self, tag: Tag) -> Result<Body, Error> {
         self.find_optional(tag)?
             .ok_or(Error::Corrupt("a section is missing"))
     }
 
-    fn find_optional(&self, tag: Tag) -> Result<Option<Vec<u8>>, Error> {
-        let found = self.0.iter().find(|(own, _)| *own == tag);
-        found.map(|(_, body)| unpack_zeros(body)).transpose()
+    fn find_optional(&self, tag: Tag) -> Result<Option<Body>, Error> {
+        match self {
+            Self::Packed(sections) => {
+                let found = sections.iter().find(|(own, _)| *own == tag);
+                let unpacked = |(_, body): &(Tag, &[u8])| unpack_zeros(body).map(Cow::Owned);
+                found.map(unpacked).transpose()
+            }
+            Self::Unpacked(sections) => {
+                let found = sections.iter().find(|(own, _)| *own == tag);
+                Ok(found.map(|(_, body)| Cow::Borrowed(*body)))
+            }
+        }
     }
 }
 
@@ -185,7 +220,7 @@ fn write_bases(bases: &BasisSet) -> Vec<u8> {
                         .scales
                         .iter()
                         .for_each(|&scale| out.extend(scale.to_le_bytes()));
-                    out.extend(rotation.entries.iter().map(|&entry| entry as u8));
+                    out.extend(rotation.entries.iter());
                 }
             }
             let MagnitudeModel {
@@ -197,20 +232,32 @@ fn write_bases(bases: &BasisSet) -> Vec<u8> {
             for factor in [base, activity, gradient].into_iter().flatten() {
                 out.extend(factor.to_le_bytes());
             }
-            out.extend(weights);
+            out.extend(weights.iter());
         }
     }
     out
 }
 
-fn read_bases(mut body: &[u8], kind: PlaneKind) -> Result<BasisSet, Error> {
+fn read_bases(body: &Body, kind: PlaneKind) -> Result<BasisSet, Error> {
+    match body {
+        // What the program carries need not be copied.
+        Cow::Borrowed(body) => read_groups(body, kind, |part| Cow::Borrowed(part)),
+        Cow::Owned(body) => read_groups(body, kind, |part| Cow::Owned(part.to_vec())),
+    }
+}
+
+fn read_groups<'a>(
+    mut body: &'a [u8],
+    kind: PlaneKind,
+    keep: impl Fn(&'a [u8]) -> Body,
+) -> Result<BasisSet, Error> {
     let mut groups = Vec::new();
     for (shape, _) in BasisSet::keys(kind) {
         let count = body.read_u8()? as usize;
         if !(1..=MAX_BASES).contains(&count) {
             return Err(Error::Corrupt("a group has no basis or too many"));
         }
-        let bases = (0..count).map(|_| read_basis(&mut body, shape.rotated()));
+        let bases = (0..count).map(|_| read_basis(&mut body, shape.rotated(), &keep));
         groups.push(bases.collect::<Result<_, _>>()?);
     }
     if !body.is_empty() {
@@ -219,12 +266,16 @@ fn read_bases(mut body: &[u8], kind: PlaneKind) -> Result<BasisSet, Error> {
     Ok(BasisSet::new(kind, groups))
 }
 
-fn read_basis(body: &mut &[u8], m: usize) -> Result<Basis, Error> {
+fn read_basis<'a>(
+    body: &mut &'a [u8],
+    m: usize,
+    keep: impl Fn(&'a [u8]) -> Body,
+) -> Result<Basis, Error> {
     let (rotation, order) = match body.read_u8()? {
         0 => (None, read_order(body, m)?),
         1 => {
             let scales = read_words(body, m)?;
-            let entries = take(body, m * m)?.iter().map(|&byte| byte as i8).collect();
+            let entries = keep(take(body, m * m)?);
             (Some(Rotation { entries, scales }), (0..m as u16).collect())
         }
         _ => return Err(Error::Corrupt("unknown kind of basis")),
@@ -233,7 +284,7 @@ fn read_basis(body: &mut &[u8], m: usize) -> Result<Basis, Error> {
         base: read_words(body, m)?,
         activity: read_words(body, m)?,
         gradient: read_words(body, m)?,
-        weights: take(body, m * (m - 1) / 2)?.to_vec(),
+        weights: keep(take(body, m * (m - 1) / 2)?),
     };
     Ok(Basis {
         rotation,
@@ -264,6 +315,12 @@ fn read_words(body: &mut &[u8], count: usize) -> Result<Vec<u16>, Error> {
         .chunks_exact(2)
         .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
         .collect())
+}
+
+fn take_array<const N: usize>(body: &mut &[u8]) -> Result<[u8; N], Error> {
+    let (head, rest) = body.split_first_chunk().ok_or(Error::Truncated)?;
+    *body = rest;
+    Ok(*head)
 }
 
 pub(crate) fn take<'a>(body: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {

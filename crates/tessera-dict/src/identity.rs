@@ -33,14 +33,14 @@ impl fmt::Display for DictId {
 
 /// Number of the default dictionary; a number is never given to another one, or old files would decode to garbage.
 pub(crate) const DEFAULT: u8 = 2;
-static DEFAULT_FILE: &[u8] = include_bytes!("../../../fixtures/default.tsd");
+static DEFAULT_SECTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/default.sections"));
 
 impl Dictionary {
     /// The default dictionary, which every program carries.
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Dictionary> = OnceLock::new();
         BUILTIN.get_or_init(|| {
-            format::read(DEFAULT_FILE, DictId::Builtin(DEFAULT))
+            format::read_unpacked(DEFAULT_SECTIONS, DictId::Builtin(DEFAULT))
                 .expect("the built-in dictionary is valid")
         })
     }
@@ -48,5 +48,17 @@ impl Dictionary {
     /// The name by which files refer to this dictionary.
     pub fn id(&self) -> DictId {
         self.identity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_dictionary_is_its_file() {
+        let file = include_bytes!("../../../fixtures/default.tsd");
+        assert!(Dictionary::builtin().to_bytes() == file);
+        assert!(Dictionary::from_bytes(file).is_ok());
     }
 }

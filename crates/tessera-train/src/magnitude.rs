@@ -179,6 +179,6 @@ fn to_model(factors: &Mat<f32>, m: usize) -> MagnitudeModel {
         base: fixed(m + 2),
         activity: fixed(m),
         gradient: fixed(m + 1),
-        weights,
+        weights: weights.into(),
     }
 }

@@ -426,7 +426,7 @@ mod tests {
         let untrained = BasisSet::untrained(PlaneKind::Luma);
         let mut groups = untrained.groups().to_vec();
         let weights = &mut groups[untrained.group_index(shape, 0)][0].model.weights;
-        for (i, weight) in weights.iter_mut().enumerate() {
+        for (i, weight) in weights.to_mut().iter_mut().enumerate() {
             *weight = (i * 7 % 251) as u8;
         }
         let bases = BasisSet::new(PlaneKind::Luma, groups);

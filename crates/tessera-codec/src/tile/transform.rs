@@ -226,7 +226,7 @@ fn rotate(rotation: &Rotation, values: &[i32], sums: &mut [i32]) {
             >> (SCALE_BITS - COSINE_BITS)) as i32;
         let atom = &rotation.entries[j * m..(j + 1) * m];
         for (sum, &entry) in sums.iter_mut().zip(atom) {
-            *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry)));
+            *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry as i8)));
         }
     }
 }

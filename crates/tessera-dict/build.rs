@@ -1,0 +1,44 @@
+//! Unpacks the default dictionary, so that programs need not do so whenever they start.
+
+use std::path::Path;
+use std::{env, fs};
+
+#[allow(dead_code)]
+#[path = "src/pack.rs"]
+mod pack;
+
+/// What `pack` calls its errors.
+mod error {
+    #[derive(Debug)]
+    pub(crate) enum Error {
+        Truncated,
+        #[allow(dead_code)]
+        Corrupt(&'static str),
+    }
+}
+
+const PACKED: &str = "../../fixtures/default.tsd";
+/// Magic and version.
+const HEAD: usize = 4;
+/// Tag, length and checksum of a section.
+const SECTION_HEAD: usize = 12;
+
+fn main() {
+    println!("cargo::rerun-if-changed={PACKED}");
+    println!("cargo::rerun-if-changed=src/pack.rs");
+    let packed = fs::read(PACKED).expect("the default dictionary can be read");
+    let mut rest = &packed[HEAD..];
+    let mut plain = Vec::new();
+    while !rest.is_empty() {
+        let (head, behind) = rest.split_at(SECTION_HEAD);
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let body = pack::unpack_zeros(&behind[..length]).expect("the default dictionary is valid");
+        plain.extend(&head[..4]);
+        plain.extend((body.len() as u32).to_le_bytes());
+        plain.extend(body);
+        rest = &behind[length..];
+    }
+    let folder = env::var_os("OUT_DIR").expect("cargo says where to build");
+    let file = Path::new(&folder).join("default.sections");
+    fs::write(file, plain).expect("the unpacked dictionary can be written");
+}
