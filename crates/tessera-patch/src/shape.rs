@@ -113,14 +113,29 @@ impl Shape {
     /// that the visit zigzags.
     pub fn scan(self) -> Vec<u16> {
         let (w, h) = (self.width(), self.height());
-        let mut order: Vec<u16> = (0..(w * h) as u16).collect();
-        order.sort_by_cached_key(|&raster| {
-            let (u, v) = (raster as usize % w, raster as usize / w);
-            let sum = u * h + v * w;
-            let unit = w.max(h);
-            let tie = if (sum / unit).is_multiple_of(2) { u } else { v };
-            (sum, tie)
-        });
+        // Sums are multiples of the shorter side.
+        let (side, unit) = (w.min(h), w.max(h));
+        let (by_u, by_v) = (h / side, w / side);
+        let mut order = Vec::with_capacity(w * h);
+        for sum in 0..=(w - 1) * by_u + (h - 1) * by_v {
+            let even = (sum * side / unit).is_multiple_of(2);
+            let (steps, own, other) = if even {
+                (w, by_u, by_v)
+            } else {
+                (h, by_v, by_u)
+            };
+            for tie in 0..steps.min(sum / own + 1) {
+                let rest = sum - tie * own;
+                let (u, v) = if even {
+                    (tie, rest / other)
+                } else {
+                    (rest / other, tie)
+                };
+                if rest.is_multiple_of(other) && u < w && v < h {
+                    order.push((v * w + u) as u16);
+                }
+            }
+        }
         order
     }
 }
@@ -141,6 +156,25 @@ mod tests {
     fn impossible_sizes_are_refused() {
         for (w, h) in [(2, 2), (128, 128), (16, 4), (4, 16), (12, 12), (0, 4)] {
             assert_eq!(Shape::new(w, h), None, "{w}x{h}");
+        }
+    }
+
+    #[test]
+    fn scans_are_sorted() {
+        for shape in Shape::all() {
+            let (w, h) = (shape.width(), shape.height());
+            let mut sorted: Vec<u16> = (0..shape.area() as u16).collect();
+            sorted.sort_by_key(|&raster| {
+                let (u, v) = (raster as usize % w, raster as usize / w);
+                let sum = u * h + v * w;
+                let tie = if (sum / w.max(h)).is_multiple_of(2) {
+                    u
+                } else {
+                    v
+                };
+                (sum, tie)
+            });
+            assert_eq!(shape.scan(), sorted, "{w}x{h}");
         }
     }
 

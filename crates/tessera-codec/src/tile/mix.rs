@@ -83,11 +83,12 @@ struct Cell {
 }
 
 impl Cell {
-    fn new(prior: &PriorCell) -> Self {
-        let (probability, odds) = STARTS[usize::from(prior.log_odds as u8)];
-        let experience = &EXPERIENCES[usize::from(prior.count)];
+    #[inline(always)]
+    const fn new(prior: &PriorCell) -> Self {
+        let (probability, odds) = STARTS[prior.log_odds as u8 as usize];
+        let experience = &EXPERIENCES[prior.count as usize];
         Self {
-            state: u32::from(probability) << 16 | u32::from(prior.count),
+            state: (probability as u32) << 16 | prior.count as u32,
             opinion: opinion(odds, experience.confidence),
             rate: experience.rate,
         }
@@ -113,9 +114,24 @@ impl Cell {
     }
 }
 
+/// The cell of a prior; more than half of them know nothing.
 #[inline(always)]
-fn opinion(odds: i16, confidence: u16) -> i16 {
-    ((i32::from(odds) * i32::from(confidence)) >> 8) as i16
+fn starting_cell(prior: &PriorCell) -> Cell {
+    const UNTRAINED: PriorCell = PriorCell {
+        log_odds: 0,
+        count: 0,
+    };
+    const BLANK: Cell = Cell::new(&UNTRAINED);
+    if *prior == UNTRAINED {
+        BLANK
+    } else {
+        Cell::new(prior)
+    }
+}
+
+#[inline(always)]
+const fn opinion(odds: i16, confidence: u16) -> i16 {
+    ((odds as i32 * confidence as i32) >> 8) as i16
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,7 +175,7 @@ pub(crate) struct Models {
 impl Models {
     pub(crate) fn new(prior: &Prior, bases: BasisTotals) -> Self {
         Self {
-            cells: prior.cells.iter().map(Cell::new).collect(),
+            cells: prior.cells.iter().map(starting_cell).collect(),
             weights: prior.weights.clone(),
             tables: tables(bases),
         }

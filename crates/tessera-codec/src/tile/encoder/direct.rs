@@ -100,7 +100,7 @@ impl Encoder<'_> {
         let predictor = self.original_predictor(&site);
         let mut best = (self.rough_cost(&site, &predictor, PLANAR), PLANAR);
         if best.0 > self.lambda * EASY_BITS {
-            let direction = orientations.strongest(block)[0];
+            let [direction] = orientations.strongest(block);
             let cost = self.rough_cost(&site, &predictor, direction);
             if cost < best.0 {
                 best = (cost, direction);

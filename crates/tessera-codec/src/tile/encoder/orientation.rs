@@ -56,25 +56,37 @@ impl Orientations {
         Self { levels }
     }
 
-    /// The two strongest directions of a block that are not next to each other, strongest first.
-    pub(super) fn strongest(&self, block: Block) -> [usize; 2] {
+    /// The strongest directions of a block of which no two are next to each other, strongest first.
+    pub(super) fn strongest<const N: usize>(&self, block: Block) -> [usize; N] {
         let (level, at) = place_of(block);
         let histogram = &self.levels[level][at];
         let mut padded = [0f32; DIRECTIONS + 2];
         padded[1..=DIRECTIONS].copy_from_slice(histogram);
         (padded[0], padded[DIRECTIONS + 1]) = (histogram[0], histogram[DIRECTIONS - 1]);
-        let mut smooth = [0f32; DIRECTIONS];
-        for (i, value) in smooth.iter_mut().enumerate() {
+        let mut smooth = [-1f32; DIRECTIONS.next_multiple_of(8)];
+        for (i, value) in smooth[..DIRECTIONS].iter_mut().enumerate() {
             *value = 2.0 * padded[i + 1] + padded[i] + padded[i + 2];
         }
         std::array::from_fn(|_| {
-            let largest = smooth.into_iter().fold(-1.0, f32::max);
+            let largest = largest(&smooth);
             let best = smooth.iter().rposition(|&strength| strength == largest);
             let best = best.expect("one of them is the largest");
             smooth[best.saturating_sub(1)..=(best + 1).min(DIRECTIONS - 1)].fill(-1.0);
             best + 2
         })
     }
+}
+
+/// The largest of some numbers, in lanes.
+fn largest(values: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let mut lanes = [f32::NEG_INFINITY; 8];
+    for chunk in values.as_chunks::<8>().0 {
+        for i in 0..8 {
+            lanes[i] = larger(lanes[i], chunk[i]);
+        }
+    }
+    lanes.into_iter().fold(f32::NEG_INFINITY, larger)
 }
 
 /// The direction of the edge through the middle of three rows at `x`, and how strong it is.
@@ -139,7 +151,7 @@ mod tests {
             (0.5, 1.0, HORIZONTAL - 5),
         ] {
             let orientations = Orientations::of(&wave(dx, dy), 64, 0, 0, 1);
-            let found = orientations.strongest(whole)[0];
+            let [found] = orientations.strongest(whole);
             // Both ends of the scale are the same diagonal.
             let ends = [found, direction].iter().all(|mode| [2, 34].contains(mode));
             assert!(found.abs_diff(direction) <= 1 || ends, "{dx} {dy}: {found}");

@@ -212,7 +212,8 @@ impl Encoder<'_> {
         let predictor = self.original_predictor(&site);
         let cost = |mode: usize| self.rough_cost(&site, &predictor, mode);
         let (planar, mean) = (cost(PLANAR), cost(MEAN));
-        let mut directions = orientations.strongest(block).map(|mode| (cost(mode), mode));
+        let directions: [usize; 2] = orientations.strongest(block);
+        let mut directions = directions.map(|mode| (cost(mode), mode));
         directions.sort_by(|a, b| a.0.total_cmp(&b.0));
         let least = planar.min(mean).min(directions[0].0);
         Look {
