@@ -29,6 +29,17 @@ pub(crate) struct Site {
     pub(crate) shape: Shape,
 }
 
+/// What is seen around a patch before it is coded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings {
+    /// Neighbours' activity, 8 fractional bits.
+    activity: u32,
+    /// Border gradient in steps, 8 fractional bits.
+    gradient: u32,
+    /// Whether the patches to the left and above carry coefficients (2 = no such patch).
+    pub(crate) neighbours: [u32; 2],
+}
+
 /// How a patch is turned so that its basis fits: mode class, and whether rows and columns are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
@@ -252,28 +263,37 @@ impl<'a> TileState<'a> {
         cell.map_or(0, |cell| cell.mode as usize)
     }
 
-    /// Contexts of a patch when coded with basis `choice`.
+    /// What is seen around a patch.
+    pub(crate) fn surroundings(&self, site: &Site, border: &Border) -> Surroundings {
+        let canvas = self.canvas(site.kind);
+        let (w, h) = (site.shape.width(), site.shape.height());
+        Surroundings {
+            activity: canvas.activity(site.component, site.x, site.y, w, h),
+            gradient: self.border_gradient(site, border),
+            neighbours: self.coded_neighbours(site),
+        }
+    }
+
+    /// Contexts of a patch when coded with the first basis.
     pub(crate) fn patch_context(
         &self,
         site: &Site,
         fold: Fold,
-        border: &Border,
+        surroundings: &Surroundings,
         sister_coded: bool,
-        choice: u32,
     ) -> PatchContext<'a> {
         let shape = fold.apply(site.shape);
-        let canvas = self.canvas(site.kind);
-        let (w, h) = (site.shape.width(), site.shape.height());
-        let activity = canvas.activity(site.component, site.x, site.y, w, h);
-        let gradient = self.border_gradient(site, border);
+        let Surroundings {
+            activity, gradient, ..
+        } = *surroundings;
         let class = match site.kind {
             PlaneKind::Luma => fold.class as u32,
             PlaneKind::Chroma => 2 * site.component as u32 + u32::from(sister_coded),
         };
         PatchContext {
             kind: site.kind,
-            basis: &self.bases(site.kind).group(shape, fold.class)[choice as usize],
-            choice,
+            basis: &self.bases(site.kind).group(shape, fold.class)[0],
+            choice: 0,
             shape: shape.index() as u32,
             size_group: shape.size_group() as u32,
             class,
@@ -292,7 +312,7 @@ impl<'a> TileState<'a> {
     }
 
     /// Whether the patches to the left and above carry coefficients (2 = no such patch).
-    pub(crate) fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
+    fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
         let canvas = self.canvas(site.kind);
         let (x, y) = (site.x as isize, site.y as isize);
         [(x - 1, y), (x, y - 1)].map(|(x, y)| {
@@ -524,10 +544,12 @@ impl<'a> TileState<'a> {
         patch: &mut Coefficients,
     ) {
         let shape = fold.apply(site.shape);
+        let surroundings = self.surroundings(site, border);
+        let sister_coded = sister_coded && site.component == 1;
         vectorised(CodePatch {
             coder,
-            context: self.patch_context(site, fold, border, sister_coded && site.component == 1, 0),
-            neighbours: self.coded_neighbours(site),
+            context: self.patch_context(site, fold, &surroundings, sister_coded),
+            neighbours: surroundings.neighbours,
             group: self.bases(site.kind).group(shape, fold.class),
             limit: shape.coded(),
             patch,

@@ -4,8 +4,8 @@ use super::Encoder;
 use super::leaf::{ModeTrial, OPTIMISM, PatchPlace, PatchTrial, Trial};
 use super::quantise::metered;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{Border, Predictor};
-use crate::tile::state::{Coefficients, Fold, Leaf, Site};
+use crate::tile::predict::Predictor;
+use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
 use crate::tile::syntax;
 use tessera_dict::basis::MAX_BASES;
 use tessera_patch::Shape;
@@ -28,15 +28,22 @@ impl Encoder<'_> {
             self.recycle(modes.into_iter().flatten());
             return None;
         }
+        let surroundings =
+            [0, 1].map(|i: usize| self.state.surroundings(&sites[i], &predictors[i].raw));
         let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
         for (index, trials) in modes.iter().enumerate() {
             let mut cost = self.lambda * 2.0 * trials[0].bits;
             let mut patches = <[Coefficients; 2]>::default();
             for component in 0..2 {
-                let border = trials[component].border(&predictors[component].raw);
+                let decoded = &surroundings[component];
+                let surroundings = trials[component].surroundings(decoded);
                 let sister = component == 1 && patches[0].coded();
-                let patch =
-                    self.best_chroma_patch(&sites[component], border, sister, &trials[component]);
+                let patch = self.best_chroma_patch(
+                    &sites[component],
+                    surroundings,
+                    sister,
+                    &trials[component],
+                );
                 cost += patch.cost;
                 patches[component] = patch.coefficients;
             }
@@ -97,7 +104,7 @@ impl Encoder<'_> {
     fn best_chroma_patch(
         &self,
         site: &Site,
-        border: &Border,
+        surroundings: &Surroundings,
         sister: bool,
         trial: &ModeTrial,
     ) -> PatchTrial {
@@ -108,7 +115,7 @@ impl Encoder<'_> {
         let priced = prices.iter().filter(|price| price.is_finite()).count();
         let place = PatchPlace {
             site,
-            border,
+            surroundings,
             fold,
             sister,
         };

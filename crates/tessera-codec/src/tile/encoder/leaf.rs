@@ -8,9 +8,9 @@ use crate::tile::canvas::CellInfo;
 use crate::tile::coder::costs;
 use crate::tile::mix::PlaneKind;
 use crate::tile::patch_context::{self, PatchContext};
-use crate::tile::predict::{Border, MEAN, MODES, PLANAR, Predictor};
+use crate::tile::predict::{MEAN, MODES, PLANAR, Predictor};
 use crate::tile::reference::ReferenceUse;
-use crate::tile::state::{Coefficients, Fold, Leaf, Site};
+use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
 use crate::tile::syntax::{self, Block, ModeContexts};
 use std::cell::OnceCell;
 use tessera_dict::basis::MAX_BASES;
@@ -55,13 +55,13 @@ pub(super) struct ModeTrial {
     pub(super) spectrum: Vec<f32>,
     /// Its energy, once it was asked for.
     pub(super) energy: OnceCell<f32>,
-    /// The reference it comes from, and the border its coefficients are seen with then.
-    pub(super) reference: Option<Box<(ReferenceUse, Border)>>,
+    /// The reference it comes from, and what its coefficients see around them then.
+    pub(super) reference: Option<(ReferenceUse, Surroundings)>,
 }
 
 impl ModeTrial {
-    /// The border whose gradient is a context of the coefficients.
-    pub(super) fn border<'t>(&'t self, decoded: &'t Border) -> &'t Border {
+    /// What the coefficients see around them, `decoded` being what is seen without a reference.
+    pub(super) fn surroundings<'t>(&'t self, decoded: &'t Surroundings) -> &'t Surroundings {
         self.reference.as_ref().map_or(decoded, |used| &used.1)
     }
 
@@ -79,7 +79,7 @@ impl ModeTrial {
 #[derive(Clone, Copy)]
 pub(super) struct PatchPlace<'a> {
     pub(super) site: &'a Site,
-    pub(super) border: &'a Border,
+    pub(super) surroundings: &'a Surroundings,
     pub(super) fold: Fold,
     /// Whether the other chroma component carries coefficients.
     pub(super) sister: bool,
@@ -128,12 +128,13 @@ impl<'d> Encoder<'d> {
             self.recycle(modes);
             return None;
         }
+        let surroundings = self.state.surroundings(&site, &predictor.raw);
         let mut best: Option<(PatchTrial, usize)> = None;
         for option in &options {
             let trial = &modes[option.mode];
             let place = PatchPlace {
                 site: &site,
-                border: trial.border(&predictor.raw),
+                surroundings: trial.surroundings(&surroundings),
                 fold: Fold::new(PlaneKind::Luma, trial.mode, shape),
                 sister: false,
             };
@@ -388,12 +389,16 @@ impl<'d> Encoder<'d> {
         choices: &[usize],
         bound: f32,
     ) -> PatchTrial {
-        let context =
-            self.state
-                .patch_context(place.site, place.fold, place.border, place.sister, 0);
-        let neighbours = self.state.coded_neighbours(place.site);
-        let contexts = patch_context::coded(&context, neighbours[0], neighbours[1]);
-        let [empty, coded] = costs(self.models(), place.site.kind, Element::Coded, &contexts);
+        let PatchPlace {
+            site,
+            surroundings,
+            fold,
+            sister,
+        } = *place;
+        let context = self.state.patch_context(site, fold, surroundings, sister);
+        let [left, above] = surroundings.neighbours;
+        let contexts = patch_context::coded(&context, left, above);
+        let [empty, coded] = costs(self.models(), site.kind, Element::Coded, &contexts);
         let mut best = PatchTrial {
             cost: trial.energy(self.effort.revised) + self.lambda * empty,
             coefficients: Coefficients::default(),

@@ -177,7 +177,7 @@ impl Encoder<'_> {
             PlaneKind::Chroma => CHROMA_FROM_REFERENCE,
         };
         ModeTrial {
-            reference: Some(Box::new((used, prediction.border))),
+            reference: Some((used, self.state.surroundings(site, &prediction.border))),
             ..self.mode_trial(site, mode, bits, prediction.samples)
         }
     }

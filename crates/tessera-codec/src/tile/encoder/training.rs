@@ -158,7 +158,8 @@ impl Encoder<'_> {
                 ..*place
             };
             let (prediction, border) = self.state.prediction(&site, leaf, luma_mode);
-            let context = self.state.patch_context(&site, fold, &border, false, 0);
+            let surroundings = self.state.surroundings(&site, &border);
+            let context = (self.state).patch_context(&site, fold, &surroundings, false);
             let patch = &leaf.patches[component];
             let folded = fold.apply(shape);
             let spectrum = self.spectrum(&site, fold, self.frequencies(&site, &prediction));
