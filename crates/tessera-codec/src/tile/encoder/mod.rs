@@ -119,11 +119,14 @@ const PATIENCE: [[f32; 3]; 4] = [
     [1.5, 1.15, 1.3],
 ];
 
+/// A share below which nothing is tried.
+const NEVER: f32 = -1.0;
+
 /// What pays for its time, by size from 32 down to 8.
 const FORESIGHT: [Foresight; 3] = [
-    Foresight::new(0.0, 0.0, 0.0),
-    Foresight::new(0.0, 0.0, 0.0),
-    Foresight::new(0.0, 0.0, 0.02),
+    Foresight::new(0.02, 0.1, NEVER),
+    Foresight::new(0.02, 0.1, 0.0),
+    Foresight::new(0.02, 0.05, 0.01),
 ];
 
 impl Effort {

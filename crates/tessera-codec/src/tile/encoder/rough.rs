@@ -17,6 +17,8 @@ use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
 /// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
 const DIVISIBLE_BITS: f32 = 20.0;
+/// Up to this size one of the flat modes stands for both where ways are forecast.
+const SMALL: usize = 8;
 /// Halves rarely win where whole and quarters differ by more than this factor.
 const HALVES_RANGE: f32 = 1.5;
 /// How much more than their best division three quarters of a block have to cost whole for it not to be looked at.
@@ -211,7 +213,13 @@ impl Encoder<'_> {
         let site = luma_site(block.x, block.y, shape);
         let predictor = self.original_predictor(&site);
         let cost = |mode: usize| self.rough_cost(&site, &predictor, mode);
-        let (planar, mean) = (cost(PLANAR), cost(MEAN));
+        let planar = cost(PLANAR);
+        // In small blocks the mean does well where the planar mode does, unless networks stand in for both.
+        let mean = if self.effort.foresight.is_some() && block.size <= SMALL {
+            planar
+        } else {
+            cost(MEAN)
+        };
         let directions: [usize; 2] = orientations.strongest(block);
         let mut directions = directions.map(|mode| (cost(mode), mode));
         directions.sort_by(|a, b| a.0.total_cmp(&b.0));
