@@ -16,6 +16,7 @@ pub enum PlaneKind {
 impl PlaneKind {
     /// Number of mode classes with bases of their own: large patches are too rare to tell directions
     /// apart, and chroma too plain to tell anything apart.
+    #[inline]
     pub fn classes(self, shape: Shape) -> usize {
         match self {
             Self::Chroma => 1,
@@ -98,6 +99,7 @@ pub struct MagnitudeModel {
 
 impl MagnitudeModel {
     /// Factors of coefficient `i` on the coefficients before it.
+    #[inline]
     pub fn row(&self, i: usize) -> &[u8] {
         let start = i * i.saturating_sub(1) / 2;
         &self.weights[start..start + i]
@@ -105,6 +107,7 @@ impl MagnitudeModel {
 
     /// The same in lanes, the last of which may go on with factors of the next coefficient; where none follows, the
     /// factors that fill no lane come apart.
+    #[inline]
     pub fn lanes(&self, i: usize) -> (&[[u8; LANES]], &[u8]) {
         let start = i * i.saturating_sub(1) / 2;
         let (lanes, _) = self.weights[start..].as_chunks();
@@ -222,21 +225,25 @@ impl BasisSet {
     }
 
     /// Which planes the bases are for.
+    #[inline]
     pub fn kind(&self) -> PlaneKind {
         self.kind
     }
 
     /// Position of a group among [`BasisSet::groups`].
+    #[inline]
     pub fn group_index(&self, shape: Shape, class: usize) -> usize {
         self.first[shape.index()] + class
     }
 
     /// The bases a patch of this shape and class chooses from.
+    #[inline]
     pub fn group(&self, shape: Shape, class: usize) -> &[Basis] {
         &self.groups[self.group_index(shape, class)]
     }
 
     /// All groups in the order of [`BasisSet::keys`].
+    #[inline]
     pub fn groups(&self) -> &[Vec<Basis>] {
         &self.groups
     }

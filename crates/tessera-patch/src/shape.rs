@@ -20,6 +20,7 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of `width` x `height`, or `None` if no patch has that size.
+    #[inline]
     pub fn new(width: usize, height: usize) -> Option<Self> {
         let valid = |side: usize| side.is_power_of_two() && (MIN_SIDE..=SUPERBLOCK).contains(&side);
         (valid(width) && valid(height) && width <= 2 * height && height <= 2 * width).then(|| {
@@ -49,6 +50,7 @@ impl Shape {
     }
 
     /// Position in the list 4x4, 8x4, 4x8, 8x8, 16x8, 8x16, ..., 64x64.
+    #[inline]
     pub fn index(self) -> usize {
         let log = self.log_width.min(self.log_height) as usize;
         let kind = match self.log_width.cmp(&self.log_height) {
@@ -60,46 +62,55 @@ impl Shape {
     }
 
     /// Width in samples.
+    #[inline]
     pub fn width(self) -> usize {
         1 << self.log_width
     }
 
     /// Height in samples.
+    #[inline]
     pub fn height(self) -> usize {
         1 << self.log_height
     }
 
     /// Base-two logarithm of the width.
+    #[inline]
     pub fn log_width(self) -> usize {
         self.log_width as usize
     }
 
     /// Base-two logarithm of the height.
+    #[inline]
     pub fn log_height(self) -> usize {
         self.log_height as usize
     }
 
     /// Number of samples.
+    #[inline]
     pub fn area(self) -> usize {
         1 << (self.log_width + self.log_height)
     }
 
     /// Size group from 0 (16 samples) to 7 (2,048 samples and more).
+    #[inline]
     pub fn size_group(self) -> usize {
         (self.log_width() + self.log_height() - 4).min(7)
     }
 
     /// Number of coefficients that can be coded for this shape.
+    #[inline]
     pub fn coded(self) -> usize {
         self.area().min(MAX_CODED)
     }
 
     /// Number of leading coefficients a learned rotation of this shape acts on.
+    #[inline]
     pub fn rotated(self) -> usize {
         self.area().min(MAX_ROTATED)
     }
 
     /// Width and height exchanged.
+    #[inline]
     pub fn transposed(self) -> Self {
         Self {
             log_width: self.log_height,

@@ -18,6 +18,7 @@ impl<T> Default for Pool<T> {
 
 impl<T: Copy + Default> Pool<T> {
     /// A buffer of this length with anything in it.
+    #[inline]
     pub(crate) fn take(&self, length: usize) -> Vec<T> {
         let mut buffer = self.class(length).borrow_mut().pop().unwrap_or_default();
         buffer.resize(length, T::default());
@@ -25,10 +26,12 @@ impl<T: Copy + Default> Pool<T> {
     }
 
     /// Takes a buffer back.
+    #[inline]
     pub(crate) fn give(&self, buffer: Vec<T>) {
         self.class(buffer.len()).borrow_mut().push(buffer);
     }
 
+    #[inline]
     fn class(&self, length: usize) -> &RefCell<Vec<Vec<T>>> {
         let bits = (usize::BITS - length.leading_zeros()) as usize;
         &self.0[bits.min(CLASSES - 1)]
