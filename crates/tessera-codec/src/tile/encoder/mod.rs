@@ -128,6 +128,14 @@ const FORESIGHT: [Foresight; 3] = [
     Foresight::new(0.02, 0.1, 0.0),
     Foresight::new(0.02, 0.05, 0.01),
 ];
+/// Without halves, which take most of it.
+const UNHALVED: [Foresight; 3] = [
+    Foresight::new(0.0, 0.05, NEVER),
+    Foresight::new(0.0, 0.05, NEVER),
+    Foresight::new(0.0, 0.05, NEVER),
+];
+/// With nearly all that can win.
+const PATIENT: [Foresight; 3] = [Foresight::new(0.2, 0.3, 0.1); 3];
 
 impl Effort {
     /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
@@ -137,15 +145,16 @@ impl Effort {
                 direct: true,
                 ..Self::wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
             },
-            2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0),
-            3 => Self::narrow(3, [4; 5], 1.0),
-            4 => Self::narrow(2, [3, 3, 3, 2, 2], 1.02),
-            5 => Self::narrow(3, [4; 5], 1.05),
-            // What the larger ones try, by the rules of the smaller ones.
+            2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0, UNHALVED),
+            3 => Self::narrow(3, [4; 5], 1.0, UNHALVED),
+            4 => Self::narrow(2, [3; 5], 1.02, FORESIGHT),
+            5 => Self::narrow(3, [4; 5], 1.05, FORESIGHT),
+            // Nearly as much as the larger ones, by the rules of the smaller ones.
             6 => Self {
-                revised: true,
-                quick_levels: true,
-                ..Self::level(7)
+                chroma_candidates: 6,
+                chroma_modes: 2,
+                chroma_options: 2,
+                ..Self::narrow(5, [8; 5], 1.2, PATIENT)
             },
             7 => Self::wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
             8 => Self::wide(6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
@@ -192,11 +201,16 @@ impl Effort {
     }
 
     /// Tries what pays for its time, with so many options by area.
-    fn narrow(modes: usize, options: [usize; 5], halves_margin: f32) -> Self {
+    fn narrow(
+        modes: usize,
+        options: [usize; 5],
+        halves_margin: f32,
+        foresight: [Foresight; 3],
+    ) -> Self {
         Self {
             options: Options::within(options, [1.2, 1.15, 1.1, 1.15, 1.15]),
             halves_margin,
-            foresight: Some(FORESIGHT),
+            foresight: Some(foresight),
             patience: PATIENCE,
             block_bits: 8.0,
             revised: true,

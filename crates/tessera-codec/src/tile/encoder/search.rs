@@ -164,41 +164,38 @@ impl Encoder<'_> {
     /// Tries the way that roughly costs least, then those that are forecast to come close to the best so far.
     fn enter_forecast(&mut self, contest: &mut Contest, shares: Foresight, forecast: &Forecast) {
         let slack = self.lambda * SLACK_BITS;
+        let quarters_first = forecast.rough.quarters < forecast.rough.whole;
         let mut quarters = None;
-        if forecast.rough.quarters < forecast.rough.whole {
+        let mut whole_too = true;
+        if quarters_first {
             quarters = self.enter_quarters(contest);
-            let worth_it = |quarters: f32| {
-                forecast.whole(quarters) <= contest.limit() * (1.0 + shares.whole) + slack
-            };
-            if quarters.is_none_or(worth_it) {
-                self.enter_whole(contest, WHOLE_MARGIN);
-            }
-        } else {
+            let limit = contest.limit() * (1.0 + shares.whole) + slack;
+            whole_too = quarters.is_none_or(|quarters| forecast.whole(quarters) <= limit);
+        }
+        if whole_too {
             self.enter_whole(contest, WHOLE_MARGIN);
         }
-        let whole = contest.whole;
         if contest.is_settled(self.lambda * CHEAP_BITS) {
             return;
         }
-        if whole.is_infinite() {
-            // Nothing to forecast from.
-            if contest.best.is_none() && quarters.is_none() {
-                self.enter_quarters(contest);
+        let whole = contest.whole;
+        if !quarters_first {
+            let limit = contest.limit() * (1.0 + shares.quarters) + slack;
+            if whole.is_infinite() || forecast.quarters(whole) <= limit {
+                quarters = self.enter_quarters(contest);
+                quarters = quarters.or(Some(forecast.given_up_quarters(whole)));
             }
-            return;
+        } else if quarters.is_none() {
+            quarters = Some(forecast.given_up_quarters(whole));
         }
-        if quarters.is_none()
-            && forecast.quarters(whole) <= contest.limit() * (1.0 + shares.quarters) + slack
-        {
-            quarters = self.enter_quarters(contest);
-            quarters = quarters.or(Some(forecast.given_up_quarters(whole)));
-        }
-        let mut halves: Vec<(f32, Split)> = Vec::with_capacity(2);
-        halves.extend(forecast.halves(whole, quarters).into_iter().zip(HALVES));
-        halves.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (cost, split) in halves {
-            if cost <= contest.limit() * (1.0 + shares.halves) + slack {
-                self.enter_halves(contest, split);
+        // Without the cost of the whole there is nothing to forecast halves from.
+        if whole.is_finite() {
+            let costs = forecast.halves(whole, quarters);
+            let likely = usize::from(costs[1] < costs[0]);
+            for at in [likely, 1 - likely] {
+                if costs[at] <= contest.limit() * (1.0 + shares.halves) + slack {
+                    self.enter_halves(contest, HALVES[at]);
+                }
             }
         }
     }
