@@ -241,7 +241,7 @@ fn write_bases(bases: &BasisSet) -> Vec<u8> {
 fn read_bases(body: &Body, kind: PlaneKind) -> Result<BasisSet, Error> {
     match body {
         // What the program carries need not be copied.
-        Cow::Borrowed(body) => read_groups(body, kind, |part| Cow::Borrowed(part)),
+        Cow::Borrowed(body) => read_groups(body, kind, Cow::Borrowed),
         Cow::Owned(body) => read_groups(body, kind, |part| Cow::Owned(part.to_vec())),
     }
 }

@@ -48,7 +48,7 @@ const QUICK_PLACES: [u8; 513] = {
     let mut table = POSITION_CLASSES;
     let mut position = 0;
     while position < table.len() {
-        table[position] = table[position] / 4 << 5;
+        table[position] = (table[position] / 4) << 5;
         position += 1;
     }
     table

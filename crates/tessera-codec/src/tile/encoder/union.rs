@@ -193,7 +193,8 @@ mod tests {
             for (group, (shape, _)) in bases.groups().iter().zip(BasisSet::keys(kind)) {
                 let union = Union::new(group).expect("a cosine basis, then learned ones");
                 let m = shape.rotated();
-                let sparse = |i: usize| ((i * 31 % 17) as f32 - 8.0) * f32::from(i % 3 == 0);
+                let sparse =
+                    |i: usize| ((i * 31 % 17) as f32 - 8.0) * f32::from(i.is_multiple_of(3));
                 let spectrum: Vec<f32> = (0..m).map(sparse).collect();
                 let peaks = analysis.peaks(&spectrum, m);
                 let place = |i: usize| 0.3 + i as f32 / 64.0;
