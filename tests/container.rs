@@ -5,6 +5,7 @@ use tessera_codec::container::{self, Header, TileData, WorkBound};
 use tessera_codec::{
     BitDepth, Decoder, DictionaryError, Effort, Encoded, Encoder, Error, Fingerprint, FormatError,
     Integrity, Limits, Metadata, Picture, PixelFormat, Rect, Samples, Target, decode,
+    image_io::read_picture, simd,
 };
 use tessera_dict::{DictId, Dictionary};
 use tessera_workspace::{formats, synthetic_picture};
@@ -126,6 +127,39 @@ fn threads_do_not_change_a_bit() {
     assert_eq!(file, encode_with(3));
     let decode_with = |threads| Decoder::new().threads(threads).decode(&file).unwrap();
     assert_eq!(decode_with(1), decode_with(3));
+}
+
+/// Sums of floats decide what the encoder writes; no instruction set may round them otherwise.
+#[test]
+fn instruction_sets_do_not_change_a_bit() {
+    let photo = include_bytes!("../fixtures/photos/chelsea.png");
+    let picture = read_picture(photo).unwrap();
+    for effort in [1, 5] {
+        let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+        let [plain, vectors] = [true, false].map(|scalar| {
+            simd::force_scalar(scalar);
+            encoder.encode(&picture).unwrap().bytes
+        });
+        assert!(plain == vectors, "effort {effort}");
+    }
+}
+
+/// No mode leaves anything to compare the others with.
+#[test]
+fn flat_pictures_are_tiny_at_every_effort() {
+    for effort in 1..=9 {
+        for side in [8, 64, 100] {
+            let flat = Picture::gray8(side, side, vec![128; (side * side) as usize]).unwrap();
+            let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+            let file = encoder.encode(&flat).unwrap().bytes;
+            assert!(
+                file.len() <= FIXED_COST + 8,
+                "effort {effort}: {}",
+                file.len()
+            );
+            assert_eq!(decode(&file).unwrap().samples(), flat.samples());
+        }
+    }
 }
 
 #[test]

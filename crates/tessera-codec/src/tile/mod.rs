@@ -26,7 +26,7 @@ mod transform;
 
 pub use decoder::{Exhausted, decode_tile};
 #[cfg(feature = "encoder")]
-pub use encoder::{Effort, EncodedTile, Options, encode_tile, encode_tile_unseen};
+pub use encoder::{Effort, EncodedTile, Foresight, Options, encode_tile, encode_tile_unseen};
 
 use mix::PlaneKind;
 use syntax::Block;

@@ -129,7 +129,7 @@ mod tests {
     /// Luma with some texture, and chroma by `chroma` from place and luma.
     fn planes(chroma: impl Fn(usize, usize, f32) -> f32) -> Vec<Vec<u16>> {
         let place = |at: usize| (at % SIDE, at / SIDE);
-        let luma = |at: usize| (2000 + at * at % 977) as f32;
+        let luma = |at: usize| (1000 + at * at % 977 * 2) as f32;
         let plane = |value: &dyn Fn(usize) -> f32| {
             let samples = (0..SIDE * SIDE).map(value);
             samples.map(|sample| sample as u16).collect()
@@ -142,7 +142,7 @@ mod tests {
     fn a_line_from_luma_leaves_next_to_nothing() {
         let planes = planes(|_, _, luma| 1000.0 + luma / 2.0);
         let left = Explained::of(&planes, SIDE, 0, 0).left_of(block(0, 0, SIDE), 1.0);
-        // Of a variance of 20,000 per sample and component, what the allowance for noise takes off a slope of a half.
+        // Of a variance of 80,000 per sample and component, what the allowance for noise takes off a slope of a half.
         let most = 2.0 * NOISE as f32 / 4.0;
         assert!(left.whole / ((SIDE * SIDE) as f32) <= most, "{left:?}");
     }

@@ -262,6 +262,8 @@ impl<'d> Encoder<'d> {
         } else {
             [f32::INFINITY, UNLIKELY_FROM]
         };
+        // Where the best mode leaves nothing, relative costs are no numbers.
+        let likely = |cost: f32| cost <= usual || cost.is_nan();
         let side = w.min(h);
         let child = |part: usize| {
             let (dx, dy) = if w > h {
@@ -277,11 +279,11 @@ impl<'d> Encoder<'d> {
             (w != h).then(|| usize::from(self.rough.look(child).directions[0]))
         };
         [
-            (look.planar <= usual).then_some(PLANAR),
+            likely(look.planar).then_some(PLANAR),
             (look.mean <= unlikely).then_some(MEAN),
             neighbours.next(),
             neighbours.next(),
-            (look.first <= usual).then_some(direction),
+            likely(look.first).then_some(direction),
             (look.second <= unlikely).then_some(second),
             child(0),
             child(1),
