@@ -86,9 +86,7 @@ impl Peaks {
         let small = |value: f32| if is_peak(value) { 0.0 } else { value };
         self.rest = sum_of_squares(spectrum, small, lanes);
     }
-}
 
-impl Peaks {
     /// Places and values.
     #[inline(always)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
