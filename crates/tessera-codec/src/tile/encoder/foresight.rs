@@ -3,6 +3,8 @@
 //! The first look tells the rough cost of every way. How far the true cost of one way lies from its rough cost says much
 //! about the others: forecasts are linear in such differences, with factors fitted to blocks that were coded in every way.
 
+use super::prices::rough_log2;
+
 /// How much more than the best way so far a way may be forecast to cost to be tried, as a share of that cost and beside
 /// some bits.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +106,7 @@ impl Forecast {
             difference(rough.quarters, rough.whole),
             difference(self.halves, rough.whole),
             difference(whole, rough.whole),
-            log2(whole),
+            rough_log2(whole),
         ];
         whole + whole * linear(&self.fit.quarters_by_whole, &differences)
     }
@@ -116,7 +118,7 @@ impl Forecast {
             difference(rough.quarters, rough.whole),
             difference(self.halves, rough.whole),
             difference(quarters, rough.quarters),
-            log2(quarters),
+            rough_log2(quarters),
         ];
         quarters + quarters * linear(&self.fit.whole_by_quarters, &differences)
     }
@@ -139,7 +141,7 @@ impl Forecast {
                 difference(self.rough.quarters, self.rough.whole),
                 difference(whole, self.rough.whole),
             ];
-            let log = log2(whole);
+            let log = rough_log2(whole);
             let change = match quarters {
                 None => linear(&self.fit.halves_by_whole, &[d0, d1, d2, d3, log]),
                 Some(quarters) => {
@@ -161,11 +163,6 @@ fn linear(factors: &[f32], values: &[f32]) -> f32 {
 /// How far `a` lies from `b`, relative to their mean.
 fn difference(a: f32, b: f32) -> f32 {
     2.0 * (a - b) / (a + b).max(f32::MIN_POSITIVE)
-}
-
-/// Logarithm of a positive number, linear between powers of two; the same on every machine.
-fn log2(value: f32) -> f32 {
-    value.to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(crate) struct RoughPrices {
     /// Those of the cosine bases as frequencies lie in the result of the fast transform, for the patch as it is
     /// and transposed.
     cosine: [Vec<[FrequencyPrices; 2]>; 2],
-    /// Those of the rotated frequencies of the cosine bases in scan order.
+    /// Those of the rotated frequencies of the cosine bases in scan order, where unions of bases are priced.
     scanned: [Vec<Vec<f32>>; 2],
     slope: f32,
 }
@@ -69,7 +69,12 @@ impl RoughPrices {
         });
         let scanned = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
             let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
-            let groups = set.groups().iter().zip(&significance[kind as usize]);
+            let priced = if effort.revised {
+                &significance[kind as usize][..]
+            } else {
+                &[]
+            };
+            let groups = set.groups().iter().zip(priced);
             let scan = |(group, prices): (&Vec<Basis>, &Vec<Vec<f32>>)| {
                 let mut scanned = vec![0.0; group[0].order.len()];
                 for (&at, &price) in group[0].order.iter().zip(&prices[0]) {
@@ -197,10 +202,27 @@ fn places(
 /// Rough cost of one coefficient.
 #[inline(always)]
 pub(super) fn rough_cost(coefficient: f32, significance: f32, slope: f32) -> f32 {
-    // log2 of a float, linear between powers of two, from its bits.
-    let bits = coefficient.abs().max(1.0).to_bits();
-    let log = bits as i32 as f32 * (1.0 / 8_388_608.0) - 127.0;
+    let log = rough_log2(coefficient.abs().max(1.0));
     (coefficient * coefficient).min(significance + slope * log)
+}
+
+/// log2 of a positive float, linear between powers of two, from its bits: the same on every machine.
+#[inline(always)]
+pub(super) fn rough_log2(value: f32) -> f32 {
+    value.to_bits() as i32 as f32 * (1.0 / 8_388_608.0) - 127.0
+}
+
+/// Rough cost of coefficients at places of these prices.
+#[inline(always)]
+pub(super) fn rough_sum(coefficients: &[f32], significance: &[f32], slope: f32) -> f32 {
+    let mut lanes = [0f32; 8];
+    let prices = significance.as_chunks::<8>().0;
+    for (chunk, price) in coefficients.as_chunks::<8>().0.iter().zip(prices) {
+        for i in 0..8 {
+            lanes[i] += rough_cost(chunk[i], price[i], slope);
+        }
+    }
+    lanes.iter().sum()
 }
 
 struct Estimate<'a> {
@@ -214,15 +236,7 @@ impl NullaryFnOnce for Estimate<'_> {
 
     #[inline(always)]
     fn call(self) -> f32 {
-        let mut lanes = [0f32; 8];
-        let chunks = self.coefficients.as_chunks::<8>().0;
-        let prices = self.significance.as_chunks::<8>().0;
-        for (chunk, price) in chunks.iter().zip(prices) {
-            for i in 0..8 {
-                lanes[i] += rough_cost(chunk[i], price[i], self.slope);
-            }
-        }
-        lanes.iter().sum()
+        rough_sum(self.coefficients, self.significance, self.slope)
     }
 }
 

@@ -204,8 +204,7 @@ impl Encoder<'_> {
     fn foresight(&self, kind: PlaneKind, block: Block) -> Option<(Foresight, Forecast)> {
         let size = level_of(block.size).checked_sub(1)?;
         let shares = *self.effort.foresight?.get(size)?;
-        let rough = self.rough.ways(block);
-        (kind == PlaneKind::Luma).then(|| (shares, Forecast::new(size, rough)))
+        (kind == PlaneKind::Luma).then(|| (shares, Forecast::new(size, self.rough.ways(block))))
     }
 
     /// Tries the whole block, unless it clearly costs more than `margin` times the best way so far.

@@ -1,7 +1,7 @@
 //! The learned bases of a group side by side: one pass over the peaks of a spectrum prices all of them.
 
 use super::analysis::Peaks;
-use super::prices::rough_cost;
+use super::prices::rough_sum;
 use crate::simd::vectorised;
 use pulp::NullaryFnOnce;
 use tessera_dict::Basis;
@@ -126,22 +126,10 @@ impl PriceAll<'_> {
             for (part, sums) in sums.chunks_exact(width).enumerate() {
                 let at = start + part * width;
                 let significance = &self.significance[at / m][at % m..];
-                prices[at / m] += self.estimate(sums, significance);
+                prices[at / m] += rough_sum(sums, significance, self.slope);
             }
         }
         prices
-    }
-
-    #[inline(always)]
-    fn estimate(&self, coefficients: &[f32], significance: &[f32]) -> f32 {
-        let mut lanes = [0f32; 8];
-        let prices = significance.as_chunks::<8>().0;
-        for (chunk, price) in coefficients.as_chunks::<8>().0.iter().zip(prices) {
-            for i in 0..8 {
-                lanes[i] += rough_cost(chunk[i], price[i], self.slope);
-            }
-        }
-        lanes.iter().sum()
     }
 }
 
@@ -180,6 +168,7 @@ impl Rotate<'_> {
 mod tests {
     use super::*;
     use crate::tile::encoder::analysis::Analysis;
+    use crate::tile::encoder::prices::rough_cost;
     use tessera_dict::{BasisSet, Dictionary, PlaneKind};
 
     #[test]
