@@ -1,6 +1,9 @@
 //! Every phase keeps the budget, never raises the objective, and reports it truthfully.
 
-use arbtest::arbtest;
+use arbtest::{
+    arbitrary::{self, Unstructured},
+    arbtest,
+};
 use batchsvd::{Factorization, Leading, Pairs, Samples, Swaps};
 use faer::Mat;
 use tessera_workspace::learning::{
@@ -62,28 +65,41 @@ fn checked(name: &str, phase: Phase, state: &mut Factorization<'_>, matrix: &Mat
     }
 }
 
+/// Six phases in any order on a small problem of any kind.
+fn any_phases_in_any_order(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    let kind = *u.choose(&KINDS)?;
+    let shape = (
+        u.int_in_range(1..=7)?,
+        u.int_in_range(1..=12)?,
+        u.int_in_range(1..=40)?,
+    );
+    let budget = u.int_in_range(1..=shape.2 * shape.0.min(shape.1))?;
+    let scale = *u.choose(&[1.0, 1e18, 1e-18])?;
+    let problem = problem(kind, shape, u.arbitrary()?);
+    let matrix = &problem.samples * faer::Scale(scale);
+    let samples = Samples::new(matrix.as_ref()).expect("finite");
+    let mut state = coded(&samples, problem.atoms.as_ref(), budget);
+    for _ in 0..6 {
+        let &(name, phase) = u.choose(&PHASES)?;
+        checked(name, phase, &mut state, &matrix);
+    }
+    Ok(())
+}
+
 #[test]
 fn phases_are_monotone_and_keep_the_budget() {
-    arbtest(|u| {
-        let kind = *u.choose(&KINDS)?;
-        let shape = (
-            u.int_in_range(1..=7)?,
-            u.int_in_range(1..=12)?,
-            u.int_in_range(1..=40)?,
-        );
-        let budget = u.int_in_range(1..=shape.2 * shape.0.min(shape.1))?;
-        let scale = *u.choose(&[1.0, 1e18, 1e-18])?;
-        let problem = problem(kind, shape, u.arbitrary()?);
-        let matrix = &problem.samples * faer::Scale(scale);
-        let samples = Samples::new(matrix.as_ref()).expect("finite");
-        let mut state = coded(&samples, problem.atoms.as_ref(), budget);
-        for _ in 0..6 {
-            let &(name, phase) = u.choose(&PHASES)?;
-            checked(name, phase, &mut state, &matrix);
-        }
-        Ok(())
-    })
-    .budget_ms(8_000);
+    // Found by the search below: nearly dependent atoms, all samples on one line.
+    arbtest(any_phases_in_any_order).seed(0x240a_351c_0001_0000);
+    for case in 0..30_000 {
+        arbtest(any_phases_in_any_order).seed(case << 32 | 64);
+    }
+}
+
+/// New cases every time, `ARBTEST_BUDGET_MS` long; what it finds becomes a seed above.
+#[test]
+#[ignore = "a search: it may find what no change of yours has done"]
+fn search_for_phases_that_are_not_monotone() {
+    arbtest(any_phases_in_any_order);
 }
 
 #[test]

@@ -49,9 +49,24 @@ pub(crate) fn run(state: &mut Factorization<'_>, swaps: Swaps) -> usize {
             break;
         }
     }
-    state.code = collect(&standings, &state.code);
+    let code = collect(&standings, &state.code);
+    if adopt(state, code) { changes } else { 0 }
+}
+
+/// Puts the new code in place of the old one unless the objective would rise; tells whether.
+///
+/// The standings come from normal equations. Over nearly dependent atoms these lose what the
+/// old amplitudes, corrected by residuals, had: where nothing is left to gain, that is a rise.
+fn adopt(state: &mut Factorization<'_>, code: SparseCode) -> bool {
+    let before = state.scaled_objective();
+    let old = std::mem::replace(&mut state.code, code);
     state.refresh_residual();
-    changes
+    let lower = state.scaled_objective() <= before;
+    if !lower {
+        state.code = old;
+        state.refresh_residual();
+    }
+    lower
 }
 
 /// Carries out the moves that prove profitable; returns how many, with the swaps they led to.
