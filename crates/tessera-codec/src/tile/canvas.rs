@@ -118,6 +118,14 @@ impl Canvas {
         &self.cells[row * self.columns..][..self.columns]
     }
 
+    /// Writes the samples of a patch, one buffer for each component.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn draw(&mut self, x: usize, y: usize, shape: Shape, samples: &[Vec<i32>]) {
+        for (component, samples) in self.components.iter_mut().zip(samples) {
+            component.store(x, y, shape.width(), samples);
+        }
+    }
+
     /// Marks all cells of a block.
     pub(crate) fn mark(&mut self, x: usize, y: usize, width: usize, height: usize, info: CellInfo) {
         for row in y / CELL..(y + height).min(self.height) / CELL {

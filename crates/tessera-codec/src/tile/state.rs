@@ -355,14 +355,13 @@ impl<'a> TileState<'a> {
             .mark(x, y, shape.width(), shape.height(), info);
     }
 
-    /// As [`Self::code_leaf`] for a leaf without reference whose samples and traces are known already.
+    /// As [`Self::code_leaf`] for a leaf without reference whose samples are on the canvas and whose traces are known.
     #[cfg(feature = "encoder")]
-    pub(crate) fn code_known_leaf<C: BinaryCoder>(
+    pub(crate) fn code_drawn_leaf<C: BinaryCoder>(
         &mut self,
         coder: &mut C,
         place: &Site,
         leaf: &mut Leaf,
-        samples: &[Vec<i32>],
         info: CellInfo,
     ) {
         let Site {
@@ -370,7 +369,7 @@ impl<'a> TileState<'a> {
         } = *place;
         self.code_reference(coder, place, None);
         self.code_mode(coder, place, leaf);
-        for (component, samples) in samples.iter().enumerate() {
+        for component in 0..self.canvas(kind).components.len() {
             let site = Site {
                 component,
                 ..*place
@@ -379,7 +378,6 @@ impl<'a> TileState<'a> {
             let patch = &mut leaf.patches[component];
             let fold = Fold::new(kind, leaf.mode, shape);
             self.code_patch(coder, &site, fold, &border, info.coded[0], patch);
-            self.canvas_mut(kind).components[component].store(x, y, shape.width(), samples);
         }
         self.canvas_mut(kind)
             .mark(x, y, shape.width(), shape.height(), info);

@@ -187,9 +187,11 @@ impl Analysis {
         frequencies: &[f32],
         out: &mut [f32],
     ) {
-        for (out, step) in out.iter_mut().zip(self.scan(shape, transposed)) {
-            *out = frequencies[step.at as usize] * step.norm;
-        }
+        vectorised(Order {
+            scan: self.scan(shape, transposed),
+            frequencies,
+            out,
+        });
     }
 
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
@@ -376,6 +378,46 @@ impl<const FUSED: bool, const W: usize, const H: usize> NullaryFnOnce
             }
         }
         transform_columns::<FUSED, H, W>(columns);
+    }
+}
+
+/// Puts frequencies in the order of a scan.
+struct Order<'a> {
+    scan: &'a [ScanStep],
+    frequencies: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl NullaryFnOnce for Order<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        match self.frequencies.len() {
+            16 => self.of::<16>(),
+            32 => self.of::<32>(),
+            64 => self.of::<64>(),
+            128 => self.of::<128>(),
+            256 => self.of::<256>(),
+            512 => self.of::<512>(),
+            1024 => self.of::<1024>(),
+            2048 => self.of::<2048>(),
+            _ => self.of::<4096>(),
+        }
+    }
+}
+
+impl Order<'_> {
+    /// Of `N` frequencies: where their number is known, places need no check.
+    #[inline(always)]
+    fn of<const N: usize>(self) {
+        let frequencies: &[f32; N] = self.frequencies.try_into().expect("a patch has its area");
+        let scan = self.scan.as_chunks::<8>().0;
+        for (out, steps) in self.out.as_chunks_mut::<8>().0.iter_mut().zip(scan) {
+            for (out, step) in out.iter_mut().zip(steps) {
+                *out = frequencies[usize::from(step.at) % N] * step.norm;
+            }
+        }
     }
 }
 

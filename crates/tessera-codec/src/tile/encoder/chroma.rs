@@ -63,7 +63,7 @@ impl Encoder<'_> {
             self.floats.give(trial.spectrum);
             trial.prediction
         });
-        Some(self.finish(&sites[0], leaf, predictions.into(), cost))
+        Some(self.finish(&sites[0], leaf, predictions, cost))
     }
 
     /// The chroma modes that are coded in full, most promising first.

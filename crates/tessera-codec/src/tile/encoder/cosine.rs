@@ -1,37 +1,52 @@
 //! Fast cosine transforms of many columns at once, in floats.
 //!
-//! Each size splits into the half-size transform of mirrored sums and a matrix on mirrored differences. Results are
-//! not normalised: output k is the sum of cos(pi (2 i + 1) k / 2 n) x_i.
+//! Each size splits into the half-size transform of mirrored sums and, of mirrored differences, a matrix or the half-size
+//! transform once more. Results are not normalised: output k is the sum of cos(pi (2 i + 1) k / 2 n) x_i.
 
 use crate::tile::transform::cosine;
 use std::sync::LazyLock;
 
-/// cos(pi (2 i + 1) (2 k + 1) / 2 n) for i, k < n / 2, row-major by k.
+/// cos(pi turn / 128).
+fn float_cosine(turn: usize) -> f64 {
+    cosine(turn % 256) as f64 / f64::from(1u32 << 30)
+}
+
+/// What mirrored differences are multiplied with, by n = 4, 8, 16, 32, 64. Not constants: compilers unroll what they know
+/// until it no longer fits their registers.
+static ODD: LazyLock<[OddFactors; 5]> = LazyLock::new(|| [4, 8, 16, 32, 64].map(OddFactors::new));
+
 #[derive(Debug)]
-struct OddCosines([Vec<f32>; 5]);
+struct OddFactors {
+    /// cos(pi (2 i + 1) (2 k + 1) / 2 n) for i, k < n / 2, row-major by k.
+    cosines: Vec<f32>,
+    /// 1 / (2 cos(pi (2 i + 1) / 2 n)) for i < n / 2.
+    secants: Vec<f32>,
+}
 
-static ODD: LazyLock<OddCosines> =
-    LazyLock::new(|| OddCosines([4, 8, 16, 32, 64].map(odd_cosines)));
-
-fn odd_cosines(n: usize) -> Vec<f32> {
-    let half = n / 2;
-    let entry = |at: usize| {
-        let turn = (2 * (at % half) + 1) * (2 * (at / half) + 1) * (64 / n);
-        cosine(turn % 256) as f32 / (1u32 << 30) as f32
-    };
-    (0..half * half).map(entry).collect()
+impl OddFactors {
+    fn new(n: usize) -> Self {
+        let half = n / 2;
+        let turn = |i: usize, k: usize| (2 * i + 1) * (2 * k + 1) * (64 / n);
+        let cosine = |at: usize| float_cosine(turn(at % half, at / half)) as f32;
+        let secant = |i: usize| (0.5 / float_cosine(turn(i, 0))) as f32;
+        Self {
+            cosines: (0..half * half).map(cosine).collect(),
+            secants: (0..half).map(secant).collect(),
+        }
+    }
 }
 
 /// cos(pi (2 i + 1) k / 2 n) for n = 4, 8, 16, row-major by i.
 static WHOLE: LazyLock<[Vec<f32>; 3]> = LazyLock::new(|| [4, 8, 16].map(cosines));
 
 fn cosines(n: usize) -> Vec<f32> {
-    let entry = |at: usize| {
-        let turn = (2 * (at / n) + 1) * (at % n) * (64 / n);
-        cosine(turn % 256) as f32 / (1u32 << 30) as f32
-    };
+    let entry = |at: usize| float_cosine((2 * (at / n) + 1) * (at % n) * (64 / n)) as f32;
     (0..n * n).map(entry).collect()
 }
+
+/// From so many differences on the half-size transform takes less work than their matrix: cos((2 k + 1) a) is
+/// (cos(2 k a) + cos((2 k + 2) a)) / 2 cos(a).
+const FACTORED_FROM: usize = 8;
 
 /// `a` times `b` plus `c`, rounded once if `FUSED`.
 #[inline(always)]
@@ -73,9 +88,12 @@ pub(super) fn transform_columns<const FUSED: bool, const W: usize, const N: usiz
 }
 
 macro_rules! even_and_odd {
-    ($name:ident, $half:ident, $n:literal, $matrix:literal) => {
+    ($name:ident, $half:ident, $n:literal) => {
         #[inline(always)]
-        fn $name<const FUSED: bool, const W: usize>(cosines: &OddCosines, rows: &mut [[f32; W]]) {
+        fn $name<const FUSED: bool, const W: usize>(
+            factors: &[OddFactors; 5],
+            rows: &mut [[f32; W]],
+        ) {
             const HALF: usize = $n / 2;
             let mut sums = [[0f32; W]; HALF];
             let mut differences = [[0f32; W]; HALF];
@@ -86,12 +104,30 @@ macro_rules! even_and_odd {
                     differences[i][x] = a[x] - b[x];
                 }
             }
-            $half::<FUSED, W>(cosines, &mut sums);
-            let factors = &cosines.0[$matrix];
-            for (k, factors) in factors.chunks_exact(HALF).enumerate() {
+            $half::<FUSED, W>(factors, &mut sums);
+            let OddFactors { cosines, secants } = &factors[HALF.ilog2() as usize - 1];
+            // Dictionaries were learned with the matrix, which rounds otherwise.
+            if FUSED && HALF >= FACTORED_FROM {
+                for (row, secant) in differences.iter_mut().zip(secants) {
+                    for x in 0..W {
+                        row[x] *= secant;
+                    }
+                }
+                $half::<FUSED, W>(factors, &mut differences);
+                for k in 0..HALF - 1 {
+                    rows[2 * k] = sums[k];
+                    for x in 0..W {
+                        rows[2 * k + 1][x] = differences[k][x] + differences[k + 1][x];
+                    }
+                }
+                rows[$n - 2] = sums[HALF - 1];
+                rows[$n - 1] = differences[HALF - 1];
+                return;
+            }
+            for (k, cosines) in cosines.chunks_exact(HALF).enumerate() {
                 rows[2 * k] = sums[k];
                 let mut odd = [0f32; W];
-                for (factor, row) in factors.iter().zip(&differences) {
+                for (factor, row) in cosines.iter().zip(&differences) {
                     for x in 0..W {
                         odd[x] = multiply_add::<FUSED>(*factor, row[x], odd[x]);
                     }
@@ -102,14 +138,14 @@ macro_rules! even_and_odd {
     };
 }
 
-even_and_odd!(sixty_four, thirty_two, 64, 4);
-even_and_odd!(thirty_two, sixteen, 32, 3);
-even_and_odd!(sixteen, eight, 16, 2);
-even_and_odd!(eight, four, 8, 1);
-even_and_odd!(four, two, 4, 0);
+even_and_odd!(sixty_four, thirty_two, 64);
+even_and_odd!(thirty_two, sixteen, 32);
+even_and_odd!(sixteen, eight, 16);
+even_and_odd!(eight, four, 8);
+even_and_odd!(four, two, 4);
 
 #[inline(always)]
-fn two<const FUSED: bool, const W: usize>(_: &OddCosines, rows: &mut [[f32; W]]) {
+fn two<const FUSED: bool, const W: usize>(_: &[OddFactors; 5], rows: &mut [[f32; W]]) {
     let [first, second, ..] = rows else {
         unreachable!("the halved transform has two rows");
     };

@@ -238,7 +238,8 @@ impl Encoder<'_> {
     fn write_rounded(&mut self, site: &Site, mut leaf: Leaf, mut samples: Vec<Vec<i32>>) {
         self.state.add_residuals(site, &leaf, &mut samples);
         let info = leaf.traces(site.shape);
-        (self.state).code_known_leaf(&mut self.writer, site, &mut leaf, &samples, info);
+        (self.state.canvas_mut(site.kind)).draw(site.x, site.y, site.shape, &samples);
+        (self.state).code_drawn_leaf(&mut self.writer, site, &mut leaf, info);
         samples
             .into_iter()
             .for_each(|patch| self.state.samples.give(patch));

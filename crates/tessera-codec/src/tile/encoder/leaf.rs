@@ -39,7 +39,7 @@ pub(crate) struct Trial {
     pub(crate) leaf: Leaf,
     pub(crate) info: CellInfo,
     /// Of each component: the prediction, and from the moment it is drawn the reconstruction.
-    pub(crate) samples: Vec<Vec<i32>>,
+    pub(crate) samples: [Vec<i32>; 2],
     pub(crate) drawn: bool,
     /// Distortion in squared steps plus lambda times bits.
     pub(crate) cost: f32,
@@ -164,7 +164,7 @@ impl<'d> Encoder<'d> {
         };
         self.recycle(modes);
         self.floats.give(trial.spectrum);
-        Some(self.finish(&site, leaf, vec![trial.prediction], patch.cost))
+        Some(self.finish(&site, leaf, [trial.prediction, Vec::new()], patch.cost))
     }
 
     /// The pairs of mode and basis that are coded in full, most promising first.
@@ -463,7 +463,7 @@ impl<'d> Encoder<'d> {
         &self,
         place: &Site,
         leaf: Leaf,
-        predictions: Vec<Vec<i32>>,
+        predictions: [Vec<i32>; 2],
         cost: f32,
     ) -> Trial {
         let Site { x, y, shape, .. } = *place;
@@ -494,9 +494,7 @@ impl<'d> Encoder<'d> {
             (self.state).add_residuals(&site, &trial.leaf, &mut trial.samples);
         }
         let canvas = self.state.canvas_mut(kind);
-        for (component, samples) in canvas.components.iter_mut().zip(&trial.samples) {
-            component.store(x, y, shape.width(), samples);
-        }
+        canvas.draw(x, y, shape, &trial.samples);
         canvas.mark(x, y, shape.width(), shape.height(), trial.info);
     }
 }

@@ -488,7 +488,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Writes a searched partition and draws it for good.
+    /// Writes a searched partition whose samples are drawn.
     fn write(
         &mut self,
         kind: PlaneKind,
@@ -540,22 +540,13 @@ impl<'a> Encoder<'a> {
         if let Some(observer) = observer {
             self.observe(&site, &trial.leaf, *observer);
         }
-        let leaf::Trial {
-            leaf,
-            samples,
-            info,
-            drawn,
-            ..
-        } = trial;
-        if *drawn && leaf.reference.is_none() {
-            let writer = &mut self.writer;
-            (self.state).code_known_leaf(writer, &site, leaf, samples, *info);
+        let leaf::Trial { leaf, info, .. } = trial;
+        if leaf.reference.is_none() {
+            (self.state).code_drawn_leaf(&mut self.writer, &site, leaf, *info);
         } else {
             self.state.code_leaf(&mut self.writer, &site, leaf);
         }
-        samples
-            .drain(..)
-            .for_each(|patch| self.state.samples.give(patch));
+        self.reclaim(trial);
     }
 }
 

@@ -4,8 +4,10 @@
 //! worth a prediction at a hundredth of what predicting along all of them costs.
 
 use super::rough::{CELLS_ACROSS, place_of, quarters_of};
+use crate::simd::vectorised;
 use crate::tile::predict::{ANGLES, HORIZONTAL, MODES, VERTICAL};
 use crate::tile::syntax::Block;
+use pulp::NullaryFnOnce;
 use std::sync::LazyLock;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
@@ -13,13 +15,19 @@ const DIRECTIONS: usize = MODES - 2;
 /// Gradients are counted in these many steps of the angle from one diagonal to the other.
 const SLOPES: usize = 65;
 
-/// The direction of a slope from -32 to 32 in 1/32 sample per row, among those from above.
-static NEAREST: LazyLock<[u8; SLOPES]> = LazyLock::new(|| {
+/// The direction of a slope from -32 to 32 in 1/32 sample per row among those from above, then of one in 1/32 sample
+/// per column among those from the left.
+static NEAREST: LazyLock<[u8; 2 * SLOPES]> = LazyLock::new(|| {
     std::array::from_fn(|at| {
-        let slope = at as i32 - 32;
+        let slope = (at % SLOPES) as i32 - 32;
         let above = VERTICAL - 8..=VERTICAL + 8;
         let nearest = above.min_by_key(|&mode| ANGLES[mode - 2].abs_diff(slope));
-        nearest.expect("there are directions") as u8
+        let nearest = nearest.expect("there are directions");
+        if at < SLOPES {
+            nearest as u8
+        } else {
+            (VERTICAL + HORIZONTAL - nearest) as u8
+        }
     })
 });
 
@@ -38,15 +46,15 @@ impl Orientations {
         let mut levels: [Vec<Histogram>; 5] =
             std::array::from_fn(|level| vec![[0.0; DIRECTIONS]; 1 << (2 * level)]);
         let rows = plane.len() / stride;
-        let row = |y: usize| &plane[y.min(rows - 1) * stride..][..stride];
+        let row = |y: usize| framed(&plane[y.min(rows - 1) * stride..][..stride], x0);
+        let nearest = &*NEAREST;
         for y in (y0..(y0 + SUPERBLOCK).min(rows)).step_by(step) {
-            let three = [row(y.saturating_sub(1)), row(y), row(y + 1)];
+            let edges = vectorised(Edges([y.saturating_sub(1), y, y + 1].map(row)));
             let first = (y - y0) / MIN_SIDE * CELLS_ACROSS;
             let cells = &mut levels[4][first..first + CELLS_ACROSS];
-            for x in (x0..(x0 + SUPERBLOCK).min(stride)).step_by(step) {
-                if let Some((direction, strength)) = edge(three, x) {
-                    cells[(x - x0) / MIN_SIDE][direction - 2] += strength;
-                }
+            for x in (0..SUPERBLOCK.min(stride - x0)).step_by(step) {
+                let direction = usize::from(nearest[edges.slopes[x] as usize]);
+                cells[x / MIN_SIDE][direction - 2] += edges.strengths[x];
             }
         }
         for level in (0..4).rev() {
@@ -89,26 +97,59 @@ fn largest(values: &[f32]) -> f32 {
     lanes.into_iter().fold(f32::NEG_INFINITY, larger)
 }
 
-/// The direction of the edge through the middle of three rows at `x`, and how strong it is.
-fn edge(rows: [&[u16]; 3], x: usize) -> Option<(usize, f32)> {
-    let (left, right) = (x.saturating_sub(1), (x + 1).min(rows[0].len() - 1));
-    let at = |row: usize, x: usize| i32::from(rows[row][x]);
-    let column = |x: usize| at(0, x) + 2 * at(1, x) + at(2, x);
-    let line = |row: usize| at(row, left) + 2 * at(row, x) + at(row, right);
-    let (across, down) = (
-        (column(right) - column(left)) as f32,
-        (line(2) - line(0)) as f32,
-    );
-    let strength = across.abs() + down.abs();
-    let above = |slope: f32| usize::from(NEAREST[(32.5 + 32.0 * slope) as usize]);
-    let direction = if strength == 0.0 {
-        return None;
-    } else if down.abs() <= across.abs() {
-        above(down / across)
-    } else {
-        VERTICAL + HORIZONTAL - above(across / down)
-    };
-    Some((direction, strength))
+/// The samples of a row in a superblock, with one more at each end.
+type Framed = [i32; SUPERBLOCK + 2];
+
+/// The samples from `x0` on; beyond both ends of the row they repeat.
+fn framed(row: &[u16], x0: usize) -> Framed {
+    let last = row.len() - 1;
+    let mut out = [i32::from(row[last]); SUPERBLOCK + 2];
+    out[0] = i32::from(row[x0.saturating_sub(1)]);
+    for (to, &from) in out[1..].iter_mut().zip(&row[x0..]) {
+        *to = i32::from(from);
+    }
+    out
+}
+
+/// Finds the edges through the middle one of three rows.
+struct Edges([Framed; 3]);
+
+/// The edges through the samples of a row.
+struct EdgeRow {
+    /// Places in [`NEAREST`].
+    slopes: [i32; SUPERBLOCK],
+    /// Zero where there is no edge.
+    strengths: [f32; SUPERBLOCK],
+}
+
+impl NullaryFnOnce for Edges {
+    type Output = EdgeRow;
+
+    #[inline(always)]
+    fn call(self) -> EdgeRow {
+        let Self([above, middle, below]) = self;
+        let mut edges = EdgeRow {
+            slopes: [0; SUPERBLOCK],
+            strengths: [0.0; SUPERBLOCK],
+        };
+        for x in 0..SUPERBLOCK {
+            let column = |x: usize| above[x] + 2 * middle[x] + below[x];
+            let line = |row: &Framed| row[x] + 2 * row[x + 1] + row[x + 2];
+            let across = (column(x + 2) - column(x)) as f32;
+            let down = (line(&below) - line(&above)) as f32;
+            let steep = down.abs() <= across.abs();
+            let (less, more) = if steep {
+                (down, across)
+            } else {
+                (across, down)
+            };
+            edges.strengths[x] = across.abs() + down.abs();
+            // Where there is no edge this divides by zero, and the place is the first one.
+            let slope = (32.5 + 32.0 * (less / more)) as i32;
+            edges.slopes[x] = slope + if steep { 0 } else { SLOPES as i32 };
+        }
+        edges
+    }
 }
 
 /// Adds the histograms of quarters up to those of `level`.

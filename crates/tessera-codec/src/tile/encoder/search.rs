@@ -51,6 +51,8 @@ struct Contest {
     /// Cost of the whole block, if it was tried.
     whole: f32,
     best: Option<(f32, Tree)>,
+    /// Whether the best way is what the canvas shows.
+    drawn: bool,
 }
 
 impl Contest {
@@ -63,9 +65,13 @@ impl Contest {
         self.least().min(self.bound)
     }
 
-    fn enter(&mut self, cost: f32, tree: Tree) {
+    /// Takes a way in; what it or the best way so far leaves behind is returned.
+    fn enter(&mut self, cost: f32, tree: Tree) -> Option<Tree> {
         if cost < self.least() {
-            self.best = Some((cost, tree));
+            let beaten = self.best.replace((cost, tree));
+            beaten.map(|(_, tree)| tree)
+        } else {
+            Some(tree)
         }
     }
 
@@ -124,14 +130,17 @@ impl Encoder<'_> {
             split_costs: split_bits.map(|bits| self.lambda * bits),
             whole: f32::INFINITY,
             best: None,
+            drawn: false,
         };
         match self.foresight(kind, block) {
             Some((shares, forecast)) => self.enter_forecast(&mut contest, shares, &forecast),
             None => self.enter_advised(&mut contest),
         }
         let (cost, mut tree) = contest.best?;
-        self.erase(kind, block);
-        self.draw(kind, &mut tree);
+        if !contest.drawn {
+            self.erase(kind, block);
+            self.draw(kind, &mut tree);
+        }
         Some((cost, tree))
     }
 
@@ -211,11 +220,13 @@ impl Encoder<'_> {
     fn enter_whole(&mut self, contest: &mut Contest, margin: f32) {
         let Block { x, y, size } = contest.block;
         self.erase(contest.kind, contest.block);
+        contest.drawn = false;
         let shape = Shape::new(size, size).expect("blocks are square shapes");
         let bound = contest.bound.min(contest.least() * margin);
         if let Some(whole) = self.try_leaf(contest.kind, x, y, shape, bound) {
             contest.whole = whole.cost + contest.split_costs[Split::None as usize];
-            contest.enter(contest.whole, Tree::Leaf(Box::new(whole)));
+            let beaten = contest.enter(contest.whole, Tree::Leaf(Box::new(whole)));
+            self.reclaim_tree(beaten);
         }
     }
 
@@ -230,18 +241,23 @@ impl Encoder<'_> {
             self.effort.halves_margin
         };
         let bound = contest.bound.min(contest.whole * margin) - price;
+        contest.drawn = false;
         let (cost, tree) = self.search_quarters(contest.kind, contest.block, bound)?;
-        contest.enter(cost + price, tree);
+        contest.drawn = cost + price < contest.least();
+        let beaten = contest.enter(cost + price, tree);
+        self.reclaim_tree(beaten);
         Some(cost + price)
     }
 
     fn enter_halves(&mut self, contest: &mut Contest, split: Split) {
         self.erase(contest.kind, contest.block);
+        contest.drawn = false;
         let price = contest.split_costs[split as usize];
         let bound = contest.limit();
         let found = self.search_halves(contest.kind, contest.block, split, price, bound);
         if let Some((cost, tree)) = found {
-            contest.enter(cost, tree);
+            let beaten = contest.enter(cost, tree);
+            self.reclaim_tree(beaten);
         }
     }
 
@@ -308,13 +324,24 @@ impl Encoder<'_> {
     ) -> Option<(f32, Tree)> {
         let [(x, y, shape), (x2, y2, _)] = block.halves(split);
         let mut first = self.try_leaf(kind, x, y, shape, bound - start)?;
-        if start + first.cost >= bound {
-            return None;
+        let mut second = None;
+        if start + first.cost < bound {
+            self.draw_trial(kind, &mut first);
+            second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost);
         }
-        self.draw_trial(kind, &mut first);
-        let second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost)?;
-        let cost = start + first.cost + second.cost;
-        (cost < bound).then(|| (cost, Tree::Halves(split, Box::new([first, second]))))
+        match second {
+            Some(second) if start + first.cost + second.cost < bound => {
+                let cost = start + first.cost + second.cost;
+                Some((cost, Tree::Halves(split, Box::new([first, second]))))
+            }
+            second => {
+                [Some(first), second]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|mut trial| self.reclaim(&mut trial));
+                None
+            }
+        }
     }
 
     fn search_quarters(
@@ -324,18 +351,21 @@ impl Encoder<'_> {
         bound: f32,
     ) -> Option<(f32, Tree)> {
         let mut cost = 0.0;
-        let mut trees = Vec::with_capacity(4);
+        let mut trees = [const { Tree::Outside }; 4];
         let quarters = block.quarters();
         for (i, quarter) in quarters.into_iter().enumerate() {
             let rest = self.least_cost(kind, &quarters[i + 1..]);
-            let (quarter_cost, tree) = self.search(kind, quarter, bound - cost - rest)?;
-            cost += quarter_cost;
+            if let Some((quarter_cost, tree)) = self.search(kind, quarter, bound - cost - rest) {
+                cost += quarter_cost;
+                trees[i] = tree;
+            } else {
+                cost = f32::INFINITY;
+            }
             if cost >= bound {
+                self.reclaim_tree(trees);
                 return None;
             }
-            trees.push(tree);
         }
-        let trees: [Tree; 4] = trees.try_into().expect("a block has four quarters");
         Some((cost, Tree::Quarters(Box::new(trees))))
     }
 
@@ -349,6 +379,31 @@ impl Encoder<'_> {
                 .iter()
                 .map(|&block| self.rough.best(block))
                 .sum::<f32>()
+    }
+
+    /// Takes the buffers of a trial back.
+    pub(crate) fn reclaim(&self, trial: &mut Trial) {
+        for samples in trial
+            .samples
+            .iter_mut()
+            .filter(|samples| !samples.is_empty())
+        {
+            self.state.samples.give(std::mem::take(samples));
+        }
+    }
+
+    /// Takes the buffers of partitions back.
+    fn reclaim_tree(&self, trees: impl IntoIterator<Item = Tree>) {
+        for tree in trees {
+            match tree {
+                Tree::Outside => {}
+                Tree::Leaf(mut trial) => self.reclaim(&mut trial),
+                Tree::Halves(_, mut trials) => {
+                    trials.iter_mut().for_each(|trial| self.reclaim(trial));
+                }
+                Tree::Quarters(trees) => self.reclaim_tree(*trees),
+            }
+        }
     }
 
     /// Forgets what was drawn on a block.
