@@ -162,6 +162,33 @@ fn flat_pictures_are_tiny_at_every_effort() {
     }
 }
 
+/// Colour that changes along one axis only, and that luma says nothing about, is predicted along the other one.
+#[test]
+fn stripes_of_colour_take_few_bits_at_the_default_effort() {
+    const SIDE: u32 = 128;
+    let stripes = |column: bool| {
+        let pixel = |at: u32| {
+            let (x, y) = (at % SIDE, at / SIDE);
+            let along = if column { x } else { y };
+            let tint = (along * along % 61) as f64 - 30.0;
+            // Green makes up for what red adds to luma.
+            let luma = 120.0 + 20.0 * f64::from((x / 16 + y / 16) % 2);
+            [luma + tint, luma - 0.51 * tint, luma].map(|value| value as u8)
+        };
+        let samples = (0..SIDE * SIDE).flat_map(pixel).collect();
+        Picture::rgb8(SIDE, SIDE, samples).unwrap()
+    };
+    for picture in [stripes(true), stripes(false)] {
+        let size = |effort: u8| {
+            let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+            encoder.encode(&picture).unwrap().bytes.len()
+        };
+        // Effort 6 tries every mode.
+        let (some, all) = (size(5), size(6));
+        assert!(10 * some < 13 * all, "{some} bytes, {all} with every mode");
+    }
+}
+
 #[test]
 fn metadata_is_kept() {
     let decoded = decode(&rich_file()).unwrap();

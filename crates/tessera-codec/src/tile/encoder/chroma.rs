@@ -4,11 +4,16 @@ use super::Encoder;
 use super::leaf::{ModeTrial, OPTIMISM, PatchPlace, PatchTrial, Trial};
 use super::quantise::metered;
 use crate::tile::mix::PlaneKind;
-use crate::tile::predict::Predictor;
+use crate::tile::predict::{HORIZONTAL, Predictor, VERTICAL};
 use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
-use crate::tile::syntax;
+use crate::tile::syntax::{self, CHROMA_MODES};
 use tessera_dict::basis::MAX_BASES;
 use tessera_patch::Shape;
+
+/// Chroma changes along one axis where the other one has less than this share of its squared differences.
+const STRAIGHT: f32 = 0.8;
+/// What luma may leave of a patch, in squared steps, for straight modes not to be worth a trial.
+const EXPLAINED: f32 = 4.0;
 
 impl Encoder<'_> {
     pub(super) fn try_chroma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
@@ -88,7 +93,10 @@ impl Encoder<'_> {
                 self.mode_trial(&sites[i], mode, bits / 2.0, prediction)
             })
         };
-        let mut modes: Vec<_> = (0..self.effort.chroma_candidates).map(trials).collect();
+        let candidates = 0..self.effort.chroma_candidates;
+        let straight = self.straight_chroma_mode(&sites[0], luma_mode);
+        let straight = straight.filter(|mode| !candidates.contains(mode));
+        let mut modes: Vec<_> = candidates.chain(straight).map(trials).collect();
         self.add_chroma_references(sites, predictors, &mut modes);
         modes.sort_by(|a, b| estimate_of(a).total_cmp(&estimate_of(b)));
         let kept = self.effort.chroma_modes.min(modes.len());
@@ -99,6 +107,24 @@ impl Encoder<'_> {
             }
         }
         modes
+    }
+
+    /// The straight mode for a patch whose chroma changes along one axis, if luma does not explain it.
+    fn straight_chroma_mode(&self, site: &Site, luma_mode: usize) -> Option<usize> {
+        if !self.effort.revised {
+            return None;
+        }
+        let step = self.state.step(site.kind).value();
+        let colour = (self.explained).colour_of(site.x, site.y, site.shape, step);
+        let mode = if colour.down < STRAIGHT * colour.across {
+            VERTICAL
+        } else if colour.across < STRAIGHT * colour.down {
+            HORIZONTAL
+        } else {
+            return None;
+        };
+        let mode = |index: &usize| syntax::chroma_base_mode(*index, luma_mode) == mode;
+        (colour.unexplained > EXPLAINED).then(|| (0..CHROMA_MODES).find(mode))?
     }
 
     fn best_chroma_patch(

@@ -126,7 +126,7 @@ const NEVER: f32 = -1.0;
 const FORESIGHT: [Foresight; 3] = [
     Foresight::new(0.02, 0.1, NEVER),
     Foresight::new(0.02, 0.1, 0.0),
-    Foresight::new(0.02, 0.05, 0.01),
+    Foresight::new(0.02, 0.05, 0.0),
 ];
 /// Without halves, which take most of it.
 const UNHALVED: [Foresight; 3] = [
@@ -146,9 +146,9 @@ impl Effort {
                 ..Self::wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
             },
             2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0, UNHALVED),
-            3 => Self::narrow(3, [4; 5], 1.0, UNHALVED),
+            3 => Self::narrow(3, [3; 5], 1.0, UNHALVED),
             4 => Self::narrow(2, [3; 5], 1.02, FORESIGHT),
-            5 => Self::narrow(3, [4; 5], 1.05, FORESIGHT),
+            5 => Self::narrow(3, [3; 5], 1.05, FORESIGHT),
             // Nearly as much as the larger ones, by the rules of the smaller ones.
             6 => Self {
                 chroma_candidates: 6,
@@ -231,7 +231,7 @@ impl Effort {
         Self {
             modes: self.modes + 2,
             options: self.options.map(|options| Options {
-                count: (3 * options.count).saturating_sub(1),
+                count: 3 * options.count + 2,
                 range: options.range.max(NETWORK_RANGE),
             }),
             patience: self.patience.map(|[whole, quarters, halves]| {
