@@ -340,10 +340,10 @@ impl<'a> TileState<'a> {
                 component,
                 ..*place
             };
-            let (mut samples, border) = self.prediction(&site, leaf, luma_mode);
+            let (mut samples, surroundings) = self.prediction(&site, leaf, luma_mode);
             let patch = &mut leaf.patches[component];
             let fold = Fold::new(kind, leaf.mode, shape);
-            self.code_patch(coder, &site, fold, &border, info.coded[0], patch);
+            self.code_patch(coder, &site, fold, &surroundings, info.coded[0], patch);
             if patch.coded() {
                 info.carry(component, &patch.levels, shape);
                 self.add_residual(&site, fold, patch, &mut samples);
@@ -375,9 +375,10 @@ impl<'a> TileState<'a> {
                 ..*place
             };
             let border = self.canvas(kind).border(component, x, y, shape);
+            let surroundings = self.surroundings(&site, &border);
             let patch = &mut leaf.patches[component];
             let fold = Fold::new(kind, leaf.mode, shape);
-            self.code_patch(coder, &site, fold, &border, info.coded[0], patch);
+            self.code_patch(coder, &site, fold, &surroundings, info.coded[0], patch);
         }
         self.canvas_mut(kind)
             .mark(x, y, shape.width(), shape.height(), info);
@@ -426,23 +427,24 @@ impl<'a> TileState<'a> {
         leaf.mode
     }
 
-    /// Prediction of a patch, and the border whose gradient its coefficients are seen with.
+    /// Prediction of a patch, and what its coefficients see around them.
     pub(crate) fn prediction(
         &self,
         site: &Site,
         leaf: &Leaf,
         luma_mode: usize,
-    ) -> (Vec<i32>, Border) {
+    ) -> (Vec<i32>, Surroundings) {
         if let (Some(references), Some(used)) = (&self.references, leaf.reference) {
             let canvas = self.canvas(site.kind);
             let border = canvas.border(site.component, site.x, site.y, site.shape);
             let prediction = references.predict(canvas, site, &border, used);
-            return (prediction.samples, prediction.border);
+            let surroundings = self.surroundings(site, &prediction.border);
+            return (prediction.samples, surroundings);
         }
         let predictor = self.predictor(site);
         let mut samples = self.samples.take(site.shape.area());
         self.predict(site, &predictor, leaf.mode, luma_mode, &mut samples);
-        (samples, predictor.raw)
+        (samples, self.surroundings(site, &predictor.raw))
     }
 
     /// Predicts a patch from what is decoded.
@@ -537,16 +539,15 @@ impl<'a> TileState<'a> {
         coder: &mut C,
         site: &Site,
         fold: Fold,
-        border: &Border,
+        surroundings: &Surroundings,
         sister_coded: bool,
         patch: &mut Coefficients,
     ) {
         let shape = fold.apply(site.shape);
-        let surroundings = self.surroundings(site, border);
         let sister_coded = sister_coded && site.component == 1;
         vectorised(CodePatch {
             coder,
-            context: self.patch_context(site, fold, &surroundings, sister_coded),
+            context: self.patch_context(site, fold, surroundings, sister_coded),
             neighbours: surroundings.neighbours,
             group: self.bases(site.kind).group(shape, fold.class),
             limit: shape.coded(),

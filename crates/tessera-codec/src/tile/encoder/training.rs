@@ -157,8 +157,7 @@ impl Encoder<'_> {
                 component,
                 ..*place
             };
-            let (prediction, border) = self.state.prediction(&site, leaf, luma_mode);
-            let surroundings = self.state.surroundings(&site, &border);
+            let (prediction, surroundings) = self.state.prediction(&site, leaf, luma_mode);
             let context = (self.state).patch_context(&site, fold, &surroundings, false);
             let patch = &leaf.patches[component];
             let folded = fold.apply(shape);
