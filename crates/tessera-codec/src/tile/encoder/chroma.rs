@@ -6,7 +6,7 @@ use super::quantise::metered;
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{HORIZONTAL, Predictor, VERTICAL};
 use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
-use crate::tile::syntax::{self, CHROMA_MODES};
+use crate::tile::syntax::{self, CHROMA_MODES, FROM_LUMA};
 use tessera_dict::basis::MAX_BASES;
 use tessera_patch::Shape;
 
@@ -124,7 +124,8 @@ impl Encoder<'_> {
             return None;
         };
         let mode = |index: &usize| syntax::chroma_base_mode(*index, luma_mode) == mode;
-        (colour.unexplained > EXPLAINED).then(|| (0..CHROMA_MODES).find(mode))?
+        let mut plain = FROM_LUMA + 1..CHROMA_MODES;
+        (colour.unexplained > EXPLAINED).then(|| plain.find(mode))?
     }
 
     fn best_chroma_patch(

@@ -216,11 +216,16 @@ impl Encoder<'_> {
         (kind == PlaneKind::Luma).then(|| (shares, Forecast::new(size, self.rough.ways(block))))
     }
 
+    /// Makes room on the canvas for another way.
+    fn clear(&mut self, contest: &mut Contest) {
+        self.erase(contest.kind, contest.block);
+        contest.drawn = false;
+    }
+
     /// Tries the whole block, unless it clearly costs more than `margin` times the best way so far.
     fn enter_whole(&mut self, contest: &mut Contest, margin: f32) {
         let Block { x, y, size } = contest.block;
-        self.erase(contest.kind, contest.block);
-        contest.drawn = false;
+        self.clear(contest);
         let shape = Shape::new(size, size).expect("blocks are square shapes");
         let bound = contest.bound.min(contest.least() * margin);
         if let Some(whole) = self.try_leaf(contest.kind, x, y, shape, bound) {
@@ -232,7 +237,7 @@ impl Encoder<'_> {
 
     /// Tries quarters and tells their cost, unless it exceeds that of the whole.
     fn enter_quarters(&mut self, contest: &mut Contest) -> Option<f32> {
-        self.erase(contest.kind, contest.block);
+        self.clear(contest);
         let price = contest.split_costs[Split::Quad as usize];
         // Whether halves are tried does not hang on quarters that cost more than the whole.
         let margin = if self.effort.revised {
@@ -241,7 +246,6 @@ impl Encoder<'_> {
             self.effort.halves_margin
         };
         let bound = contest.bound.min(contest.whole * margin) - price;
-        contest.drawn = false;
         let (cost, tree) = self.search_quarters(contest.kind, contest.block, bound)?;
         contest.drawn = cost + price < contest.least();
         let beaten = contest.enter(cost + price, tree);
@@ -250,8 +254,7 @@ impl Encoder<'_> {
     }
 
     fn enter_halves(&mut self, contest: &mut Contest, split: Split) {
-        self.erase(contest.kind, contest.block);
-        contest.drawn = false;
+        self.clear(contest);
         let price = contest.split_costs[split as usize];
         let bound = contest.limit();
         let found = self.search_halves(contest.kind, contest.block, split, price, bound);
