@@ -1,5 +1,6 @@
 //! Helpers shared by the top-level tests and benches.
 
+pub mod adversarial;
 pub mod learning;
 
 use tessera_codec::{BitDepth, Colour, Picture, PixelFormat, Samples};

@@ -6,8 +6,7 @@ use crate::simd::vectorised;
 use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
 use std::cell::{OnceCell, Ref, RefCell};
-use tessera_dict::basis::Rotation;
-use tessera_dict::{Basis, BasisSet, Dictionary};
+use tessera_dict::{BasisSet, Dictionary};
 use tessera_patch::Shape;
 use tessera_patch::shape::MAX_ROTATED;
 
@@ -16,14 +15,10 @@ use tessera_patch::shape::MAX_ROTATED;
 pub(crate) struct Analysis {
     /// Scans of every shape, as it is and transposed.
     scans: Vec<[Vec<ScanStep>; 2]>,
-    /// Rotations by plane kind, group and choice, made when first asked for: a small tile needs few of them.
-    rotations: [Vec<Vec<OnceCell<Matrix>>>; 2],
-    /// The same by plane kind and group, where products and sums need not be those of training.
-    unions: [Vec<OnceCell<Option<Union>>>; 2],
+    /// Learned bases by plane kind and group, made when first asked for: a small tile needs few of them.
+    unions: [Vec<OnceCell<Union>>; 2],
     /// Of the spectrum at hand; kept here so that not every patch needs fresh memory.
     peaks: RefCell<Peaks>,
-    /// Whether products and sums are made in the way that is fastest rather than in that of training.
-    revised: bool,
 }
 
 /// Where a frequency lies in the result of the fast transform, and what makes it orthonormal.
@@ -31,15 +26,6 @@ pub(crate) struct Analysis {
 pub(super) struct ScanStep {
     pub(super) at: u16,
     pub(super) norm: f32,
-}
-
-/// A rotation by atoms and by frequencies; empty for the cosine basis.
-#[derive(Clone, Debug)]
-struct Matrix {
-    /// Row-major: an atom after the other.
-    atoms: Vec<f32>,
-    /// Its transpose: what each frequency adds to all coefficients.
-    frequencies: Vec<f32>,
 }
 
 /// The frequencies of a spectrum that are worth a look, and the energy of all others a rotation would mix.
@@ -52,6 +38,9 @@ pub(crate) struct Peaks {
     rest: f32,
 }
 
+/// From this energy (in squared steps) on it matters that atoms of 8 bits are not quite orthonormal: what their inner
+/// products with a spectrum miss of it is projected once more.
+const LARGE_ENERGY: f32 = 400.0;
 /// Frequencies below this (in steps) hardly change the rough price of any basis.
 const PEAK: f32 = 0.3;
 
@@ -67,8 +56,8 @@ impl Default for Peaks {
 }
 
 impl Peaks {
-    /// Finds the peaks of a spectrum; with `lanes` the rest is added up in several sums at once.
-    fn find(&mut self, spectrum: &[f32], lanes: bool) {
+    /// Finds the peaks of a spectrum.
+    fn find(&mut self, spectrum: &[f32]) {
         self.count = 0;
         for (first, chunk) in spectrum.as_chunks::<8>().0.iter().enumerate() {
             // Most frequencies are small, and so are their neighbours.
@@ -84,7 +73,7 @@ impl Peaks {
             }
         }
         let small = |value: f32| if is_peak(value) { 0.0 } else { value };
-        self.rest = sum_of_squares(spectrum, small, lanes);
+        self.rest = sum_of_squares(spectrum, small);
     }
 
     /// Places and values.
@@ -108,13 +97,10 @@ fn is_peak(value: f32) -> bool {
     value.abs() >= PEAK
 }
 
-/// Energy of values after `map`; with `lanes` in several sums at once, which is faster but rounds otherwise.
+/// Energy of values after `map`, in several sums at once.
 #[inline(always)]
-fn sum_of_squares(values: &[f32], map: impl Fn(f32) -> f32, lanes: bool) -> f32 {
+fn sum_of_squares(values: &[f32], map: impl Fn(f32) -> f32) -> f32 {
     let square = |value: f32| map(value) * map(value);
-    if !lanes {
-        return values.iter().map(|&value| square(value)).sum();
-    }
     let (chunks, rest) = values.as_chunks::<8>();
     let mut sums = [0f32; 8];
     for chunk in chunks {
@@ -126,36 +112,25 @@ fn sum_of_squares(values: &[f32], map: impl Fn(f32) -> f32, lanes: bool) -> f32 
     sums.iter().sum::<f32>() + rest
 }
 
-/// Energy of values; see [`sum_of_squares`].
-pub(super) fn energy(values: &[f32], lanes: bool) -> f32 {
-    sum_of_squares(values, |value| value, lanes)
+/// Energy of values.
+pub(super) fn energy(values: &[f32]) -> f32 {
+    sum_of_squares(values, |value| value)
 }
 
 impl Analysis {
-    pub(crate) fn new(dictionary: &Dictionary, revised: bool) -> Self {
+    pub(crate) fn new(dictionary: &Dictionary) -> Self {
         Self {
-            revised,
             peaks: RefCell::default(),
             scans: Shape::all().map(scan_pair).collect(),
-            rotations: [&dictionary.luma, &dictionary.chroma].map(|bases| {
-                let unmade = |group: &Vec<Basis>| vec![OnceCell::new(); group.len()];
-                bases.groups().iter().map(unmade).collect()
-            }),
             unions: [&dictionary.luma, &dictionary.chroma]
                 .map(|bases| bases.groups().iter().map(|_| OnceCell::new()).collect()),
         }
     }
 
-    fn rotation(&self, bases: &BasisSet, group: usize, choice: usize) -> &Matrix {
-        let rotation = &self.rotations[bases.kind() as usize][group][choice];
-        rotation.get_or_init(|| Matrix::new(&bases.groups()[group][choice]))
-    }
-
-    /// The learned bases of a group side by side, if they may be used so.
-    pub(super) fn union(&self, bases: &BasisSet, group: usize) -> Option<&Union> {
+    /// The learned bases of a group side by side.
+    pub(super) fn union(&self, bases: &BasisSet, group: usize) -> &Union {
         let union = &self.unions[bases.kind() as usize][group];
-        let made = || union.get_or_init(|| Union::new(&bases.groups()[group]));
-        self.revised.then(made)?.as_ref()
+        union.get_or_init(|| Union::new(&bases.groups()[group]))
     }
 
     /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.
@@ -171,12 +146,7 @@ impl Analysis {
         scale: f32,
         out: &mut [f32],
     ) {
-        let go = if self.revised {
-            transform_of::<true>(shape)
-        } else {
-            transform_of::<false>(shape)
-        };
-        go(patch, scale, out);
+        transform_of(shape)(patch, scale, out);
     }
 
     /// Cosine spectrum in the scan order of the folded shape, from what the fast transform left.
@@ -211,14 +181,12 @@ impl Analysis {
             for (value, &position) in out.iter_mut().zip(&basis.order) {
                 *value = spectrum[position as usize];
             }
-        } else if let Some(union) = self.union(bases, group) {
-            union.rotate(choice - 1, spectrum, out);
         } else {
-            vectorised(Project {
-                atoms: &self.rotation(bases, group, choice).atoms,
-                spectrum: &spectrum[..m],
-                out: &mut out[..m],
-            });
+            let union = self.union(bases, group);
+            union.rotate(choice, &spectrum[..m], &mut out[..m]);
+            if energy(&spectrum[..m]) > LARGE_ENERGY {
+                union.refine(choice, &spectrum[..m], &mut out[..m]);
+            }
         }
         let area = shape.area();
         out[m..area].copy_from_slice(&spectrum[m..area]);
@@ -226,51 +194,8 @@ impl Analysis {
 
     /// The peaks among the first `m` frequencies.
     pub(crate) fn peaks(&self, spectrum: &[f32], m: usize) -> Ref<'_, Peaks> {
-        (self.peaks.borrow_mut()).find(&spectrum[..m.min(MAX_ROTATED)], self.revised);
+        (self.peaks.borrow_mut()).find(&spectrum[..m.min(MAX_ROTATED)]);
         self.peaks.borrow()
-    }
-
-    /// As [`Self::rotate`] from the peaks alone, the energy of the rest being returned; good for a rough price.
-    pub(crate) fn rotate_roughly(
-        &self,
-        bases: &BasisSet,
-        group: usize,
-        choice: usize,
-        spectrum: &[f32],
-        peaks: &Peaks,
-        out: &mut [f32],
-    ) -> f32 {
-        let rotation = self.rotation(bases, group, choice);
-        let order = &bases.groups()[group][choice].order;
-        let m = order.len();
-        out[m..spectrum.len()].copy_from_slice(&spectrum[m..]);
-        if rotation.frequencies.is_empty() {
-            for (value, &position) in out.iter_mut().zip(order) {
-                *value = spectrum[position as usize];
-            }
-            return 0.0;
-        }
-        vectorised(Gather {
-            frequencies: &rotation.frequencies,
-            places: &peaks.places[..peaks.count],
-            values: &peaks.values[..peaks.count],
-            out: &mut out[..m],
-        });
-        peaks.rest
-    }
-}
-
-impl Matrix {
-    fn new(basis: &Basis) -> Self {
-        let m = basis.order.len();
-        let atoms = basis.rotation.as_ref().map_or(vec![], Rotation::to_rows);
-        let mut frequencies = vec![0.0; atoms.len()];
-        for (row, atom) in atoms.chunks_exact(m).enumerate() {
-            for (column, value) in frequencies.chunks_exact_mut(m).zip(atom) {
-                column[row] = *value;
-            }
-        }
-        Self { atoms, frequencies }
     }
 }
 
@@ -316,42 +241,36 @@ pub(crate) struct Difference<'a> {
 const WIDEST_UPRIGHT: usize = 16;
 
 /// The transform of patches of a shape.
-fn transform_of<const FUSED: bool>(shape: Shape) -> fn(Difference<'_>, f32, &mut [f32]) {
+fn transform_of(shape: Shape) -> fn(Difference<'_>, f32, &mut [f32]) {
     match (shape.width(), shape.height()) {
-        (4, 4) => transform::<FUSED, 4, 4>,
-        (4, 8) => transform::<FUSED, 4, 8>,
-        (8, 4) => transform::<FUSED, 8, 4>,
-        (8, 8) => transform::<FUSED, 8, 8>,
-        (8, 16) => transform::<FUSED, 8, 16>,
-        (16, 8) => transform::<FUSED, 16, 8>,
-        (16, 16) => transform::<FUSED, 16, 16>,
-        (16, 32) => transform::<FUSED, 16, 32>,
-        (32, 16) => transform::<FUSED, 32, 16>,
-        (32, 32) => transform::<FUSED, 32, 32>,
-        (32, 64) => transform::<FUSED, 32, 64>,
-        (64, 32) => transform::<FUSED, 64, 32>,
-        _ => transform::<FUSED, 64, 64>,
+        (4, 4) => transform::<4, 4>,
+        (4, 8) => transform::<4, 8>,
+        (8, 4) => transform::<8, 4>,
+        (8, 8) => transform::<8, 8>,
+        (8, 16) => transform::<8, 16>,
+        (16, 8) => transform::<16, 8>,
+        (16, 16) => transform::<16, 16>,
+        (16, 32) => transform::<16, 32>,
+        (32, 16) => transform::<32, 16>,
+        (32, 32) => transform::<32, 32>,
+        (32, 64) => transform::<32, 64>,
+        (64, 32) => transform::<64, 32>,
+        _ => transform::<64, 64>,
     }
 }
 
 /// Transforms a patch of `W` columns and `H` rows.
-fn transform<const FUSED: bool, const W: usize, const H: usize>(
-    patch: Difference<'_>,
-    scale: f32,
-    out: &mut [f32],
-) {
-    vectorised(Transform::<FUSED, W, H> { patch, scale, out });
+fn transform<const W: usize, const H: usize>(patch: Difference<'_>, scale: f32, out: &mut [f32]) {
+    vectorised(Transform::<W, H> { patch, scale, out });
 }
 
-struct Transform<'a, const FUSED: bool, const W: usize, const H: usize> {
+struct Transform<'a, const W: usize, const H: usize> {
     patch: Difference<'a>,
     scale: f32,
     out: &'a mut [f32],
 }
 
-impl<const FUSED: bool, const W: usize, const H: usize> NullaryFnOnce
-    for Transform<'_, FUSED, W, H>
-{
+impl<const W: usize, const H: usize> NullaryFnOnce for Transform<'_, W, H> {
     type Output = ();
 
     #[inline(always)]
@@ -366,9 +285,9 @@ impl<const FUSED: bool, const W: usize, const H: usize> NullaryFnOnce
                 to[x] = (i32::from(original[x]) - prediction[x]) as f32 * scale;
             }
         }
-        transform_columns::<FUSED, W, H>(&mut rows);
+        transform_columns::<W, H>(&mut rows);
         if W <= WIDEST_UPRIGHT {
-            transform_rows::<FUSED, W>(&rows, out.as_chunks_mut::<W>().0);
+            transform_rows::<W>(&rows, out.as_chunks_mut::<W>().0);
             return;
         }
         let columns = out.as_chunks_mut::<H>().0;
@@ -377,7 +296,7 @@ impl<const FUSED: bool, const W: usize, const H: usize> NullaryFnOnce
                 column[y] = *value;
             }
         }
-        transform_columns::<FUSED, H, W>(columns);
+        transform_columns::<H, W>(columns);
     }
 }
 
@@ -419,78 +338,4 @@ impl Order<'_> {
             }
         }
     }
-}
-
-/// Inner products of a spectrum with atoms.
-struct Project<'a> {
-    atoms: &'a [f32],
-    spectrum: &'a [f32],
-    out: &'a mut [f32],
-}
-
-impl NullaryFnOnce for Project<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let atoms = self.atoms.chunks_exact(self.spectrum.len());
-        for (value, atom) in self.out.iter_mut().zip(atoms) {
-            *value = dot(atom, self.spectrum);
-        }
-    }
-}
-
-/// Coefficients from some frequencies.
-struct Gather<'a> {
-    frequencies: &'a [f32],
-    places: &'a [u16],
-    values: &'a [f32],
-    out: &'a mut [f32],
-}
-
-impl NullaryFnOnce for Gather<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let m = self.out.len();
-        if m.is_multiple_of(64) {
-            self.in_blocks::<64>(m);
-        } else if m.is_multiple_of(32) {
-            self.in_blocks::<32>(m);
-        } else {
-            self.in_blocks::<16>(m);
-        }
-    }
-}
-
-impl Gather<'_> {
-    /// By `N` coefficients at a time, which stay in registers until all frequencies are added.
-    #[inline(always)]
-    fn in_blocks<const N: usize>(self, m: usize) {
-        for (block, out) in self.out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-            let mut sums = [0f32; N];
-            for (&at, &value) in self.places.iter().zip(self.values) {
-                let start = usize::from(at) * m + block * N;
-                let row: &[f32; N] = self.frequencies[start..]
-                    .first_chunk()
-                    .expect("rows are whole blocks");
-                for i in 0..N {
-                    sums[i] += value * row[i];
-                }
-            }
-            *out = sums;
-        }
-    }
-}
-
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [0f32; 8];
-    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        for i in 0..8 {
-            lanes[i] += x[i] * y[i];
-        }
-    }
-    lanes.iter().sum()
 }

@@ -111,9 +111,6 @@ impl Encoder<'_> {
 
     /// The straight mode for a patch whose chroma changes along one axis, if luma does not explain it.
     fn straight_chroma_mode(&self, site: &Site, luma_mode: usize) -> Option<usize> {
-        if !self.effort.revised {
-            return None;
-        }
         let step = self.state.step(site.kind).value();
         let colour = (self.explained).colour_of(site.x, site.y, site.shape, step);
         let mode = if colour.down < STRAIGHT * colour.across {

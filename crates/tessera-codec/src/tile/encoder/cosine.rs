@@ -48,25 +48,16 @@ fn cosines(n: usize) -> Vec<f32> {
 /// (cos(2 k a) + cos((2 k + 2) a)) / 2 cos(a).
 const FACTORED_FROM: usize = 8;
 
-/// `a` times `b` plus `c`, rounded once if `FUSED`.
-#[inline(always)]
-fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
-}
-
 /// Transforms rows of at most 16 samples, by one product of each sample with all its frequencies.
 #[inline(always)]
-pub(super) fn transform_rows<const FUSED: bool, const W: usize>(
-    rows: &[[f32; W]],
-    out: &mut [[f32; W]],
-) {
+pub(super) fn transform_rows<const W: usize>(rows: &[[f32; W]], out: &mut [[f32; W]]) {
     let cosines = WHOLE[W.trailing_zeros() as usize - 2].as_chunks::<W>().0;
     let cosines: &[[f32; W]; W] = cosines.try_into().expect("the matrix is square");
     for (row, out) in rows.iter().zip(out) {
         let mut sums = [0f32; W];
         for x in 0..W {
             for k in 0..W {
-                sums[k] = multiply_add::<FUSED>(row[x], cosines[x][k], sums[k]);
+                sums[k] = row[x].mul_add(cosines[x][k], sums[k]);
             }
         }
         *out = sums;
@@ -75,25 +66,20 @@ pub(super) fn transform_rows<const FUSED: bool, const W: usize>(
 
 /// Transforms the columns of `N` rows of `W` samples.
 #[inline(always)]
-pub(super) fn transform_columns<const FUSED: bool, const W: usize, const N: usize>(
-    rows: &mut [[f32; W]],
-) {
+pub(super) fn transform_columns<const W: usize, const N: usize>(rows: &mut [[f32; W]]) {
     match N {
-        4 => four::<FUSED, W>(&ODD, rows),
-        8 => eight::<FUSED, W>(&ODD, rows),
-        16 => sixteen::<FUSED, W>(&ODD, rows),
-        32 => thirty_two::<FUSED, W>(&ODD, rows),
-        _ => sixty_four::<FUSED, W>(&ODD, rows),
+        4 => four::<W>(&ODD, rows),
+        8 => eight::<W>(&ODD, rows),
+        16 => sixteen::<W>(&ODD, rows),
+        32 => thirty_two::<W>(&ODD, rows),
+        _ => sixty_four::<W>(&ODD, rows),
     }
 }
 
 macro_rules! even_and_odd {
     ($name:ident, $half:ident, $n:literal) => {
         #[inline(always)]
-        fn $name<const FUSED: bool, const W: usize>(
-            factors: &[OddFactors; 5],
-            rows: &mut [[f32; W]],
-        ) {
+        fn $name<const W: usize>(factors: &[OddFactors; 5], rows: &mut [[f32; W]]) {
             const HALF: usize = $n / 2;
             let mut sums = [[0f32; W]; HALF];
             let mut differences = [[0f32; W]; HALF];
@@ -104,16 +90,15 @@ macro_rules! even_and_odd {
                     differences[i][x] = a[x] - b[x];
                 }
             }
-            $half::<FUSED, W>(factors, &mut sums);
+            $half::<W>(factors, &mut sums);
             let OddFactors { cosines, secants } = &factors[HALF.ilog2() as usize - 1];
-            // Dictionaries were learned with the matrix, which rounds otherwise.
-            if FUSED && HALF >= FACTORED_FROM {
+            if HALF >= FACTORED_FROM {
                 for (row, secant) in differences.iter_mut().zip(secants) {
                     for x in 0..W {
                         row[x] *= secant;
                     }
                 }
-                $half::<FUSED, W>(factors, &mut differences);
+                $half::<W>(factors, &mut differences);
                 for k in 0..HALF - 1 {
                     rows[2 * k] = sums[k];
                     for x in 0..W {
@@ -129,7 +114,7 @@ macro_rules! even_and_odd {
                 let mut odd = [0f32; W];
                 for (factor, row) in cosines.iter().zip(&differences) {
                     for x in 0..W {
-                        odd[x] = multiply_add::<FUSED>(*factor, row[x], odd[x]);
+                        odd[x] = factor.mul_add(row[x], odd[x]);
                     }
                 }
                 rows[2 * k + 1] = odd;
@@ -145,7 +130,7 @@ even_and_odd!(eight, four, 8);
 even_and_odd!(four, two, 4);
 
 #[inline(always)]
-fn two<const FUSED: bool, const W: usize>(_: &[OddFactors; 5], rows: &mut [[f32; W]]) {
+fn two<const W: usize>(_: &[OddFactors; 5], rows: &mut [[f32; W]]) {
     let [first, second, ..] = rows else {
         unreachable!("the halved transform has two rows");
     };
@@ -159,16 +144,11 @@ mod tests {
     use super::*;
 
     fn agrees_with_the_definition<const N: usize>() {
-        agrees::<false, N>();
-        agrees::<true, N>();
-    }
-
-    fn agrees<const FUSED: bool, const N: usize>() {
         let input: Vec<[f32; 4]> = (0..N)
             .map(|i| std::array::from_fn(|x| ((i * 7 + x * 13) % 31) as f32 - 15.0))
             .collect();
         let mut rows = input.clone();
-        transform_columns::<FUSED, 4, N>(&mut rows);
+        transform_columns::<4, N>(&mut rows);
         for (k, row) in rows.iter().enumerate() {
             for x in 0..4 {
                 let turn = |i: usize| ((2 * i + 1) * k) as f64 / (2 * N) as f64;

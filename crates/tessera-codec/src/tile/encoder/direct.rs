@@ -8,6 +8,7 @@ use super::Encoder;
 use super::leaf::ModeTrial;
 use super::orientation::Orientations;
 use super::rough::luma_site;
+use super::rounding::Rounding;
 use crate::tile::mix::PlaneKind;
 use crate::tile::predict::{PLANAR, Predictor};
 use crate::tile::state::{Coefficients, Fold, Leaf, Site};
@@ -25,8 +26,12 @@ const DIVISIBLE_BITS: f32 = 100.0;
 const EASY_BITS: f32 = 12.0;
 /// Chroma blocks that cost fewer bits than this are not divided.
 const CHROMA_DIVISIBLE_BITS: f32 = 30.0;
+/// The same where luma beneath is not divided: chroma rarely has detail there, but it may.
+const CHROMA_ALONE_BITS: f32 = 600.0;
 /// Chroma blocks larger than this are divided wherever luma is.
 const LARGE_CHROMA: usize = 16;
+/// Side of the blocks that are written exactly; all their coefficients can be coded.
+const EXACT_SIDE: usize = 16;
 
 /// How a luma block is divided and predicted.
 enum Plan {
@@ -112,10 +117,7 @@ impl Encoder<'_> {
     fn write_plan(&mut self, block: Block, plan: &Plan) {
         match plan {
             Plan::Outside => {}
-            Plan::Whole(mode) => {
-                self.write_split(PlaneKind::Luma, block, Split::None);
-                self.write_luma(block, *mode);
-            }
+            Plan::Whole(mode) => self.write_luma(block, *mode, Rounding::Priced),
             Plan::Quarters(plans) => {
                 self.write_split(PlaneKind::Luma, block, Split::Quad);
                 for (quarter, plan) in block.quarters().into_iter().zip(plans.iter()) {
@@ -130,19 +132,19 @@ impl Encoder<'_> {
         code_split(&mut self.writer, kind, canvas, guide, block, split);
     }
 
-    fn write_luma(&mut self, block: Block, mode: usize) {
+    fn write_luma(&mut self, block: Block, mode: usize, rounding: Rounding) {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let mut prediction = self.state.samples.take(shape.area());
         self.state.predictor(&site).predict(mode, &mut prediction);
         let frequencies = self.frequencies(&site, &prediction);
-        let patch = self.round(&site, mode, frequencies);
+        let patch = self.round(&site, mode, frequencies, rounding);
         let leaf = Leaf {
             mode,
             reference: None,
             patches: [patch, Coefficients::default()],
         };
-        self.write_rounded(&site, leaf, vec![prediction]);
+        self.write_rounded(&site, leaf, vec![prediction], rounding);
     }
 
     fn write_chroma(&mut self, block: Block) {
@@ -151,35 +153,37 @@ impl Encoder<'_> {
         if block.x >= canvas.width || block.y >= canvas.height {
             return;
         }
-        let divisible = block.size > 2 * MIN_SIDE && self.luma_is_divided(block);
-        if !block.fits(canvas) || divisible && block.size > LARGE_CHROMA {
+        let divided = self.luma_is_divided(block);
+        if !block.fits(canvas) || divided && block.size > LARGE_CHROMA {
             return self.write_chroma_quarters(block);
         }
-        let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
-        let sites = [0, 1].map(|component| Site {
-            kind,
-            component,
-            x: block.x,
-            y: block.y,
-            shape,
-        });
+        let sites = chroma_sites(block);
         let (cost, trials) = self.look_at_chroma(&sites);
-        if divisible && cost > self.lambda * CHROMA_DIVISIBLE_BITS {
+        let bits = if divided {
+            CHROMA_DIVISIBLE_BITS
+        } else {
+            CHROMA_ALONE_BITS
+        };
+        if block.size > 2 * MIN_SIDE && cost > self.lambda * bits {
             self.recycle(trials);
             return self.write_chroma_quarters(block);
         }
-        self.write_split(kind, block, Split::None);
+        self.write_chroma_leaf(&sites, trials, Rounding::Priced);
+    }
+
+    fn write_chroma_leaf(&mut self, sites: &[Site; 2], trials: [ModeTrial; 2], rounding: Rounding) {
         let mode = trials[0].mode;
         let [first, second] = trials;
         let leaf = Leaf {
             mode,
             reference: None,
             patches: [
-                self.round(&sites[0], mode, first.spectrum),
-                self.round(&sites[1], mode, second.spectrum),
+                self.round(&sites[0], mode, first.spectrum, rounding),
+                self.round(&sites[1], mode, second.spectrum, rounding),
             ],
         };
-        self.write_rounded(&sites[0], leaf, vec![first.prediction, second.prediction]);
+        let predictions = vec![first.prediction, second.prediction];
+        self.write_rounded(&sites[0], leaf, predictions, rounding);
     }
 
     fn write_chroma_quarters(&mut self, block: Block) {
@@ -222,26 +226,91 @@ impl Encoder<'_> {
     }
 
     /// Levels of what a prediction leaves.
-    fn round(&self, site: &Site, mode: usize, frequencies: Vec<f32>) -> Coefficients {
-        let levels = self.rounding.levels(
+    fn round(
+        &self,
+        site: &Site,
+        mode: usize,
+        frequencies: Vec<f32>,
+        rounding: Rounding,
+    ) -> Coefficients {
+        let fold = Fold::new(site.kind, mode, site.shape);
+        let places = self.rounded_places.get(
             self.state.bases(site.kind),
-            (site.shape, Fold::new(site.kind, mode, site.shape)),
+            (site.shape, fold),
             (&self.analysis, &self.rough_prices),
-            self.lambda,
-            &frequencies,
         );
+        let levels = match rounding {
+            Rounding::Priced => places.priced_levels(&frequencies, self.lambda),
+            Rounding::Nearest => places.nearest_levels(&frequencies),
+        };
         self.floats.give(frequencies);
         Coefficients { choice: 0, levels }
     }
 
-    /// Draws and writes a leaf.
-    fn write_rounded(&mut self, site: &Site, mut leaf: Leaf, mut samples: Vec<Vec<i32>>) {
+    /// Draws and writes a leaf, or its block exactly if its levels do not keep what the quantiser promises.
+    fn write_rounded(
+        &mut self,
+        site: &Site,
+        mut leaf: Leaf,
+        mut samples: Vec<Vec<i32>>,
+        rounding: Rounding,
+    ) {
+        let Site {
+            kind, x, y, shape, ..
+        } = *site;
+        let block = Block {
+            x,
+            y,
+            size: shape.width(),
+        };
         self.state.add_residuals(site, &leaf, &mut samples);
-        let info = leaf.traces(site.shape);
-        (self.state.canvas_mut(site.kind)).draw(site.x, site.y, site.shape, &samples);
-        (self.state).code_drawn_leaf(&mut self.writer, site, &mut leaf, info);
+        (self.state.canvas_mut(kind)).draw(x, y, shape, &samples);
+        if rounding == Rounding::Priced && !self.keeps_promise(kind, block) {
+            self.write_exactly(kind, block);
+        } else {
+            self.write_split(kind, block, Split::None);
+            let info = leaf.traces(shape);
+            (self.state).code_drawn_leaf(&mut self.writer, site, &mut leaf, info);
+        }
         samples
             .into_iter()
             .for_each(|patch| self.state.samples.give(patch));
     }
+
+    /// Writes a block so that every coefficient is off by no more than rounding does: what is left where a search has
+    /// failed. It takes many bits.
+    pub(super) fn write_exactly(&mut self, kind: PlaneKind, block: Block) {
+        let canvas = self.state.canvas(kind);
+        if block.x >= canvas.width || block.y >= canvas.height {
+            return;
+        }
+        if !block.fits(canvas) || block.size > EXACT_SIDE {
+            self.write_split(kind, block, Split::Quad);
+            for quarter in block.quarters() {
+                self.write_exactly(kind, quarter);
+            }
+            return;
+        }
+        match kind {
+            PlaneKind::Luma => self.write_luma(block, PLANAR, Rounding::Nearest),
+            PlaneKind::Chroma => {
+                let sites = chroma_sites(block);
+                let (_, trials) = self.look_at_chroma(&sites);
+                self.write_chroma_leaf(&sites, trials, Rounding::Nearest);
+            }
+        }
+    }
+}
+
+/// The sites of both components of a square chroma leaf.
+fn chroma_sites(block: Block) -> [Site; 2] {
+    let Block { x, y, size } = block;
+    let shape = Shape::new(size, size).expect("blocks are square shapes");
+    [0, 1].map(|component| Site {
+        kind: PlaneKind::Chroma,
+        component,
+        x,
+        y,
+        shape,
+    })
 }

@@ -70,8 +70,8 @@ impl ModeTrial {
     }
 
     /// Distortion if nothing is added to the prediction; to be asked once the spectrum is in scan order.
-    fn energy(&self, lanes: bool) -> f32 {
-        *self.energy.get_or_init(|| energy(&self.spectrum, lanes))
+    fn energy(&self) -> f32 {
+        *self.energy.get_or_init(|| energy(&self.spectrum))
     }
 }
 
@@ -119,7 +119,7 @@ impl<'d> Encoder<'d> {
         let predictor = self.state.predictor(&site);
         let mut modes = self.rank_luma_modes(&site, &predictor);
         self.add_references(&site, &predictor.raw, &mut modes);
-        if self.effort.revised && modes[0].estimate * BEST_BASIS > bound {
+        if modes[0].estimate * BEST_BASIS > bound {
             self.recycle(modes);
             return None;
         }
@@ -362,24 +362,12 @@ impl<'d> Encoder<'d> {
         let group = bases.group_index(fold.apply(site.shape), fold.class);
         let m = site.shape.rotated();
         let peaks = self.analysis.peaks(spectrum, m);
-        if let Some(union) = self.analysis.union(bases, group) {
-            let (prices, rotated) = (&self.rough_prices, &spectrum[..m]);
-            let all = prices.estimate_all(site.kind, group, union, rotated, &peaks);
-            // What no basis rotates costs the same in all of them.
-            let rest = prices.estimate(site.kind, group, 0, m, &spectrum[m..]);
-            return all.map(|price| price + rest);
-        }
-        let mut values = self.floats.take(spectrum.len());
-        let mut prices = [f32::INFINITY; MAX_BASES];
-        let choices = bases.groups()[group].len();
-        for (choice, price) in prices.iter_mut().enumerate().take(choices) {
-            let small =
-                self.analysis
-                    .rotate_roughly(bases, group, choice, spectrum, &peaks, &mut values);
-            *price = (self.rough_prices).estimate(site.kind, group, choice, 0, &values) + small;
-        }
-        self.floats.give(values);
-        prices
+        let union = self.analysis.union(bases, group);
+        let (prices, rotated) = (&self.rough_prices, &spectrum[..m]);
+        let all = prices.estimate_all(site.kind, group, union, rotated, &peaks);
+        // What no basis rotates costs the same in all of them.
+        let rest = prices.estimate(site.kind, group, m, &spectrum[m..]);
+        all.map(|price| price + rest)
     }
 
     /// The cheapest of coding nothing and of coding the residual with one of `choices`, without the mode's bits; what
@@ -402,7 +390,7 @@ impl<'d> Encoder<'d> {
         let contexts = patch_context::coded(&context, left, above);
         let [empty, coded] = costs(self.models(), site.kind, Element::Coded, &contexts);
         let mut best = PatchTrial {
-            cost: trial.energy(self.effort.revised) + self.lambda * empty,
+            cost: trial.energy() + self.lambda * empty,
             coefficients: Coefficients::default(),
         };
         for &choice in choices {

@@ -5,6 +5,7 @@ mod chroma;
 mod cosine;
 mod direct;
 mod explained;
+mod fidelity;
 mod foresight;
 mod leaf;
 mod level_prices;
@@ -37,7 +38,7 @@ use level_prices::LevelPrices;
 use matching::Matches;
 use prices::RoughPrices;
 use rough::RoughMap;
-use rounding::Rounding;
+use rounding::RoundedPlaces;
 use search::Tree;
 use tessera_dict::Dictionary;
 use tessera_patch::Plane;
@@ -66,11 +67,9 @@ pub struct Effort {
     pub foresight: Option<[Foresight; 3]>,
     /// Bits of side information the first look assumes a block to take.
     pub block_bits: f32,
-    /// Whether rules apply that were found after the shipped dictionary was learned: rough prices of frequencies follow
-    /// the coding order of the cosine basis rather than its scan, quarters are tried wherever they roughly cost no
-    /// more than the whole, whatever halves cost, bases are not priced where the modes already cost too much, and what the
-    /// quarters of a block or its luma rule out is not looked at.
-    pub revised: bool,
+    /// Whether what is unlikely to win is left out: the whole where quarters roughly cost no more, what the quarters of a
+    /// block or its luma rule out.
+    pub pruned: bool,
     /// Whether levels are priced by one cell on trial rather than by mixing all contexts.
     pub quick_levels: bool,
     /// Price of a bit in squared steps.
@@ -162,8 +161,8 @@ impl Effort {
         }
     }
 
-    /// What dictionaries are learned with. It does not follow the scale: the shipped dictionary is what training gives,
-    /// bit for bit, and another search would harvest other patches.
+    /// What dictionaries are learned with. It does not follow the scale, so that a change of it does not change what is
+    /// learned.
     pub fn for_training(modes: usize, options: usize) -> Self {
         Self {
             modes,
@@ -175,7 +174,7 @@ impl Effort {
             halves_margin: 1.08,
             foresight: None,
             block_bits: 5.0,
-            revised: false,
+            pruned: false,
             quick_levels: false,
             lambda: 0.096,
             direct: false,
@@ -213,7 +212,7 @@ impl Effort {
             foresight: Some(foresight),
             patience: PATIENCE,
             block_bits: 8.0,
-            revised: true,
+            pruned: true,
             quick_levels: true,
             ..Self::for_training(modes, 1)
         }
@@ -225,7 +224,7 @@ impl Effort {
         const NETWORK_RANGE: f32 = 1.3;
         const NETWORK_HALVES: f32 = 1.2;
         const NETWORK_HALVES_MARGIN: f32 = 1.08;
-        if dictionary.patch_nets.is_none() || !self.revised {
+        if dictionary.patch_nets.is_none() || !self.pruned {
             return self;
         }
         Self {
@@ -320,7 +319,7 @@ struct Encoder<'a> {
     analysis: Analysis,
     rough_prices: RoughPrices,
     level_prices: LevelPrices,
-    rounding: Rounding,
+    rounded_places: RoundedPlaces,
     floats: Pool<f32>,
     effort: Effort,
     lambda: f32,
@@ -336,7 +335,7 @@ impl<'a> Encoder<'a> {
         let effort = effort.with(dictionary);
         let state = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
-        let analysis = Analysis::new(dictionary, effort.revised);
+        let analysis = Analysis::new(dictionary);
         let (stride, rows) = (state.luma.width, state.luma.height);
         let originals: Vec<Vec<u16>> = planes
             .iter()
@@ -351,7 +350,7 @@ impl<'a> Encoder<'a> {
             rough_prices: RoughPrices::new(dictionary, &models, &analysis, &effort),
             level_prices: LevelPrices::default(),
             analysis,
-            rounding: Rounding::new(),
+            rounded_places: RoundedPlaces::new(),
             floats: Pool::default(),
             lambda: effort.lambda,
             effort,
@@ -379,7 +378,7 @@ impl<'a> Encoder<'a> {
                 continue;
             }
             self.look_at(block);
-            if self.effort.revised && config.layout.kinds().contains(&PlaneKind::Chroma) {
+            if config.layout.kinds().contains(&PlaneKind::Chroma) {
                 self.explained = Explained::of(&self.originals, self.stride, block.x, block.y);
             }
             for &kind in config.layout.kinds() {
@@ -388,8 +387,13 @@ impl<'a> Encoder<'a> {
                 }
                 let found = self.search(kind, block, f32::INFINITY);
                 let (_, mut tree) = found.expect("no bound was given");
+                let kept = self.keeps_promise(kind, block);
                 self.erase(kind, block);
-                self.write(kind, block, &mut tree, &mut observer);
+                if kept {
+                    self.write(kind, block, &mut tree, &mut observer);
+                } else {
+                    self.write_exactly(kind, block);
+                }
             }
             self.state.finish_superblock();
         }

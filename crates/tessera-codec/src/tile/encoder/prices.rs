@@ -28,7 +28,7 @@ pub(crate) struct RoughPrices {
     /// Those of the cosine bases as frequencies lie in the result of the fast transform, for the patch as it is
     /// and transposed.
     cosine: [Vec<[FrequencyPrices; 2]>; 2],
-    /// Those of the rotated frequencies of the cosine bases in scan order, where unions of bases are priced.
+    /// Those of the rotated frequencies of the cosine bases in scan order.
     scanned: [Vec<Vec<f32>>; 2],
     slope: f32,
 }
@@ -61,20 +61,18 @@ impl RoughPrices {
             let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
             let groups = BasisSet::keys(kind).zip(&significance[kind as usize]);
             let prices = |((shape, class), prices): (_, &Vec<Vec<f32>>)| {
-                let order = &set.group(shape, class)[0].order;
-                let order = if effort.revised { order } else { &[][..] };
-                lay_out(analysis, shape, &prices[0], order)
+                lay_out(
+                    analysis,
+                    shape,
+                    &prices[0],
+                    &set.group(shape, class)[0].order,
+                )
             };
             groups.map(prices).collect()
         });
         let scanned = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
             let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
-            let priced = if effort.revised {
-                &significance[kind as usize][..]
-            } else {
-                &[]
-            };
-            let groups = set.groups().iter().zip(priced);
+            let groups = set.groups().iter().zip(&significance[kind as usize]);
             let scan = |(group, prices): (&Vec<Basis>, &Vec<Vec<f32>>)| {
                 let mut scanned = vec![0.0; group[0].order.len()];
                 for (&at, &price) in group[0].order.iter().zip(&prices[0]) {
@@ -112,7 +110,7 @@ impl RoughPrices {
         &self.significance[kind as usize][group][choice]
     }
 
-    /// Rough costs of the rotated frequencies of a spectrum in all bases of a group: the cosine basis, then learned ones.
+    /// Rough costs of the rotated frequencies of a spectrum in all bases of a group; infinite where there are fewer.
     pub(super) fn estimate_all(
         &self,
         kind: PlaneKind,
@@ -122,33 +120,44 @@ impl RoughPrices {
         peaks: &Peaks,
     ) -> [f32; MAX_BASES] {
         let places = &self.significance[kind as usize][group];
-        let learned = union.prices(peaks, &places[1..], self.slope);
-        let mut prices = [f32::INFINITY; MAX_BASES];
-        prices[0] = vectorised(Estimate {
-            coefficients: spectrum,
-            significance: &self.scanned[kind as usize][group],
-            slope: self.slope,
-        });
-        for (to, from) in prices[1..places.len()].iter_mut().zip(learned) {
-            *to = from + peaks.rest();
+        let mut prices = union.prices(peaks, places, self.slope);
+        prices.iter_mut().for_each(|price| *price += peaks.rest());
+        if prices[0].is_infinite() {
+            prices[0] = vectorised(Estimate {
+                coefficients: spectrum,
+                significance: &self.scanned[kind as usize][group],
+                slope: self.slope,
+            });
         }
         prices
     }
 
-    /// Rough cost of coefficients (in steps) in a basis, from place `start` of its coding order on.
+    /// Rough cost of coefficients (in steps) in the first basis, from place `start` of its coding order on.
     pub(crate) fn estimate(
         &self,
         kind: PlaneKind,
         group: usize,
-        choice: usize,
         start: usize,
         coefficients: &[f32],
     ) -> f32 {
         vectorised(Estimate {
             coefficients,
-            significance: &self.significance[kind as usize][group][choice][start..],
+            significance: &self.significance[kind as usize][group][0][start..],
             slope: self.slope,
         })
+    }
+}
+
+#[cfg(test)]
+impl RoughPrices {
+    /// Forgets which places are coded, for tests of what guards against wrong estimates.
+    pub(super) fn pretend_all_is_coded(&mut self) {
+        let cosine = self.cosine.iter_mut().flatten().flatten();
+        let frequencies = cosine.map(|prices| &mut prices.significance);
+        let places = self.significance.iter_mut().flatten().flatten();
+        for price in frequencies.chain(places).flatten() {
+            *price = price.min(CODED_DISTORTION);
+        }
     }
 }
 
@@ -183,7 +192,8 @@ fn lay_out(
     })
 }
 
-/// The price of a coefficient of magnitude one at every place of a basis.
+/// The price of a coefficient of magnitude one at every place of a basis; none can be had at places beyond those that
+/// are coded, so that what lies there counts as lost.
 fn places(
     kind: PlaneKind,
     shape: Shape,
@@ -192,6 +202,9 @@ fn places(
     lambda: f32,
 ) -> Vec<f32> {
     let price = |place: usize| {
+        if place >= shape.coded() {
+            return f32::INFINITY;
+        }
         let own = basis.first_position + place.min(basis.order.len() - 1) as u32;
         let one = models.0[kind as usize].cell(Element::Significance, 1, own);
         CODED_DISTORTION + lambda * (CODED_BITS + code_length(one))

@@ -98,7 +98,7 @@ impl Prices<'_> {
         bound: f32,
     ) -> Option<(Vec<i32>, f32)> {
         let end = last_large(&coefficients[..limit])?;
-        let tail = energy(&coefficients[end + 1..], self.levels.is_some());
+        let tail = energy(&coefficients[end + 1..]);
         let coefficients = &coefficients[..=end];
         let (levels, cost) = match self.levels {
             Some(levels) => vectorised(QuickLevels {

@@ -191,7 +191,7 @@ impl Encoder<'_> {
         }
         for size in [16, 32, SUPERBLOCK] {
             for block in fitting(size) {
-                let look = if self.effort.revised && map.is_clearly_divided(block) {
+                let look = if self.effort.pruned && map.is_clearly_divided(block) {
                     Look::UNLIKELY
                 } else {
                     self.with_halves(&map, block, self.look(block, &orientations))

@@ -14,13 +14,22 @@ const CODED_BITS: f32 = 1.0;
 /// What is added to a magnitude before it is cut off.
 const ROUNDING: f32 = 0.45;
 
+/// Which levels are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// Those that pay.
+    Priced,
+    /// All.
+    Nearest,
+}
+
 /// Where frequencies are coded, by plane kind, group and whether the patch is transposed.
 #[derive(Debug, Default)]
-pub(super) struct Rounding {
+pub(super) struct RoundedPlaces {
     places: [Vec<[OnceCell<Places>; 2]>; 2],
 }
 
-impl Rounding {
+impl RoundedPlaces {
     pub(super) fn new() -> Self {
         let unmade = |kind| BasisSet::keys(kind).map(|_| Default::default()).collect();
         Self {
@@ -28,33 +37,26 @@ impl Rounding {
         }
     }
 
-    /// Levels (coding order) of frequencies as the fast transform leaves them.
-    pub(super) fn levels(
+    /// Places of the frequencies of a patch, as the fast transform leaves them.
+    pub(super) fn get(
         &self,
         bases: &BasisSet,
         (shape, fold): (Shape, Fold),
         (analysis, prices): (&Analysis, &RoughPrices),
-        lambda: f32,
-        frequencies: &[f32],
-    ) -> Vec<i32> {
+    ) -> &Places {
         let group = bases.group_index(fold.apply(shape), fold.class);
         let places = &self.places[bases.kind() as usize][group][usize::from(fold.transposed)];
-        let places = places.get_or_init(|| {
+        places.get_or_init(|| {
             let prices = prices.places(bases.kind(), group, 0);
             let basis = &bases.groups()[group][0];
             Places::new(analysis, shape, fold.transposed, basis, prices)
-        });
-        vectorised(Round {
-            frequencies,
-            places,
-            least: lambda * CODED_BITS,
         })
     }
 }
 
 /// Places of the frequencies of a patch, as they lie in the result of the fast transform.
 #[derive(Debug)]
-struct Places {
+pub(super) struct Places {
     /// What makes them orthonormal.
     norms: Vec<f32>,
     /// What a level of one costs there.
@@ -89,6 +91,30 @@ impl Places {
             places.positions[at] = position as u16;
         }
         places
+    }
+
+    /// The levels (coding order) of frequencies that pay for themselves at this price of a bit.
+    pub(super) fn priced_levels(&self, frequencies: &[f32], lambda: f32) -> Vec<i32> {
+        vectorised(Round {
+            frequencies,
+            places: self,
+            least: lambda * CODED_BITS,
+        })
+    }
+
+    /// The nearest levels (coding order) of frequencies, whatever they cost.
+    pub(super) fn nearest_levels(&self, frequencies: &[f32]) -> Vec<i32> {
+        let mut levels = vec![0; frequencies.len()];
+        for (at, frequency) in frequencies.iter().enumerate() {
+            let level = (frequency * self.norms[at]).round() as i32;
+            // Of places that are not coded the norm is zero, and so is the level.
+            if level != 0 {
+                levels[usize::from(self.positions[at])] = level;
+            }
+        }
+        let coded = levels.iter().rposition(|&level| level != 0);
+        levels.truncate(coded.map_or(0, |last| last + 1));
+        levels
     }
 }
 

@@ -77,16 +77,22 @@ impl Contest {
 
     /// Whether the whole block needs no comparison with its parts: it costs next to nothing, or it is chroma that
     /// its prediction already explains.
-    fn is_settled(&self, cheap: f32) -> bool {
+    fn is_settled(&self, lambda: f32) -> bool {
         let empty =
             |tree: &Tree| matches!(tree, Tree::Leaf(trial) if trial.info.coded == [false; 2]);
-        let explained = self.best.as_ref().is_some_and(|(_, tree)| empty(tree));
-        self.whole <= cheap || self.kind == PlaneKind::Chroma && explained
+        let explained = || {
+            let best = self.best.as_ref();
+            self.whole <= lambda * EXPLAINED_BITS && best.is_some_and(|(_, tree)| empty(tree))
+        };
+        self.whole <= lambda * CHEAP_BITS || self.kind == PlaneKind::Chroma && explained()
     }
 }
 
 /// A block whose unsplit cost is below this many bits is not split further.
 const CHEAP_BITS: f32 = 12.0;
+/// A chroma block that is best left as predicted is not divided below this many bits' worth of error: large ones may be
+/// left so only because their finest detail cannot be coded.
+const EXPLAINED_BITS: f32 = 600.0;
 /// A searched block rarely costs less than this share of what the first look says.
 const LEAST_SHARE: f32 = 0.95;
 /// The ways to halve a block.
@@ -154,7 +160,7 @@ impl Encoder<'_> {
         if advice.whole {
             self.enter_whole(contest, self.effort.halves_margin);
         }
-        if contest.is_settled(self.lambda * CHEAP_BITS) {
+        if contest.is_settled(self.lambda) {
             return;
         }
         if advice.quarters && !advice.quarters_first {
@@ -184,7 +190,7 @@ impl Encoder<'_> {
         if whole_too {
             self.enter_whole(contest, WHOLE_MARGIN);
         }
-        if contest.is_settled(self.lambda * CHEAP_BITS) {
+        if contest.is_settled(self.lambda) {
             return;
         }
         let whole = contest.whole;
@@ -240,7 +246,7 @@ impl Encoder<'_> {
         self.clear(contest);
         let price = contest.split_costs[Split::Quad as usize];
         // Whether halves are tried does not hang on quarters that cost more than the whole.
-        let margin = if self.effort.revised {
+        let margin = if self.effort.pruned {
             1.0
         } else {
             self.effort.halves_margin
@@ -268,7 +274,7 @@ impl Encoder<'_> {
     fn advice(&self, kind: PlaneKind, block: Block) -> Advice {
         let divisible = block.size > MIN_SIDE;
         if kind == PlaneKind::Chroma {
-            return if divisible && self.luma_is_divided(block) {
+            return if divisible {
                 self.chroma_advice(block)
             } else {
                 Advice::UNDIVIDED
@@ -278,19 +284,24 @@ impl Encoder<'_> {
             return Advice::UNDIVIDED;
         };
         let costs = self.rough.compare(block);
-        let divide = self.effort.revised && costs.quarters <= costs.whole;
+        let divide = self.effort.pruned && costs.quarters <= costs.whole;
         let quarters = costs.quarters <= *quarters || divide;
         Advice {
-            whole: costs.whole <= *whole || self.effort.revised && !divide,
+            whole: costs.whole <= *whole || self.effort.pruned && !divide,
             quarters,
             halves: costs.halves.map(|cost| cost <= *halves),
             quarters_first: quarters && costs.whole > 1.0,
         }
     }
 
-    /// What is worth trying with a chroma block whose luma is divided.
+    /// What is worth trying with a chroma block that can be divided: it rarely has detail where luma has none, but it may.
     fn chroma_advice(&self, block: Block) -> Advice {
-        if !self.effort.revised {
+        let step = self.state.step(PlaneKind::Chroma).value();
+        let left = self.explained.left_of(block, step);
+        if !self.luma_is_divided(block) && left.whole < UNEXPLAINED {
+            return Advice::UNDIVIDED;
+        }
+        if !self.effort.pruned {
             return Advice {
                 whole: true,
                 quarters: true,
@@ -298,8 +309,6 @@ impl Encoder<'_> {
                 quarters_first: false,
             };
         }
-        let step = self.state.step(PlaneKind::Chroma).value();
-        let left = self.explained.left_of(block, step);
         let [rows, columns] = left.halves;
         Advice {
             whole: block.size < LARGE_CHROMA || left.whole < UNEXPLAINED,

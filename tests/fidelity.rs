@@ -1,0 +1,258 @@
+//! Whatever the picture, its error stays within what its quality promises, at every effort.
+//!
+//! The quantiser's own noise is a twelfth of its squared step. Levels that cost more bits than they are worth are dropped,
+//! filters move samples, and red, green and blue lie up to twice as far apart as luma and chroma.
+
+use rayon::prelude::*;
+use std::path::Path;
+use tessera_codec::{
+    BitDepth, Colour, Decoder, Effort, Encoder, Picture, PixelFormat, Quality, Samples, Target,
+};
+use tessera_workspace::adversarial::{Pattern, irregular, patterns, picture, within};
+
+/// Largest mean squared error of a picture: six times the noise of its quantiser.
+const MOST_ERROR: f64 = 6.0 * QUANTISER_NOISE;
+/// Mean squared error of rounding, in squared steps.
+const QUANTISER_NOISE: f64 = 1.0 / 12.0;
+/// Price of a bit in squared steps, as in the encoder.
+const LAMBDA: f64 = 0.096;
+
+const EFFORTS: std::ops::RangeInclusive<u8> = 1..=9;
+
+const RGB8: PixelFormat = PixelFormat {
+    colour: Colour::Rgb,
+    ..PixelFormat::GRAY8
+};
+
+/// What came of encoding and decoding a picture.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// Mean squared error over all colour samples, on the scale of 8 bits.
+    error: f64,
+    /// The same for alpha.
+    alpha_error: f64,
+    /// Step of the quantiser on that scale.
+    step: f64,
+    bytes: usize,
+}
+
+impl Outcome {
+    fn of(picture: &Picture, effort: u8, quality: u8) -> Self {
+        let quality = Quality::new(quality).unwrap();
+        let encoder = Encoder::new()
+            .target(Target::Quality(quality))
+            .effort(Effort::new(effort).unwrap())
+            .threads(1);
+        let file = encoder.encode(picture).unwrap().bytes;
+        let decoded = Decoder::new().threads(1).decode(&file).unwrap();
+        assert_eq!(decoded.format(), picture.format());
+        let format = picture.format();
+        let channels = format.channels();
+        let scale = 255.0 / f64::from(format.depth.max_value());
+        let error = |channel: usize| {
+            let pair = |i: usize| (picture.samples().get(i), decoded.samples().get(i));
+            let square = |(a, b): (u16, u16)| ((f64::from(a) - f64::from(b)) * scale).powi(2);
+            let indices = (channel..picture.samples().len()).step_by(channels);
+            indices.map(|i| square(pair(i))).sum::<f64>() / picture.pixels() as f64
+        };
+        let colours = format.colour_channels();
+        Self {
+            error: (0..colours).map(error).sum::<f64>() / colours as f64,
+            alpha_error: if format.alpha { error(colours) } else { 0.0 },
+            step: 2f64.powf(f64::from(quality.quantiser()) / 8.0) / 16.0,
+            bytes: file.len(),
+        }
+    }
+
+    /// Error in squared steps, where the rounding of samples to 8 bits does not count.
+    fn in_steps(&self) -> f64 {
+        (self.error - QUANTISER_NOISE).max(0.0) / self.step.powi(2)
+    }
+
+    /// Alpha has a quarter of the step.
+    fn alpha_in_steps(&self) -> f64 {
+        16.0 * (self.alpha_error - QUANTISER_NOISE).max(0.0) / self.step.powi(2)
+    }
+
+    /// Distortion and price of the bits, in squared steps.
+    fn cost(&self, picture: &Picture) -> f64 {
+        let samples = picture.pixels() as f64 * picture.format().colour_channels() as f64;
+        samples * self.error / self.step.powi(2) + LAMBDA * 8.0 * self.bytes as f64
+    }
+}
+
+/// A picture with its name and the qualities to try it at.
+struct Case {
+    name: String,
+    picture: Picture,
+    qualities: Vec<u8>,
+}
+
+/// Tries cases at all efforts; returns what failed.
+fn failures(cases: &[Case]) -> Vec<String> {
+    let check = |case: &Case| -> Vec<String> {
+        let Case {
+            name,
+            picture,
+            qualities,
+        } = case;
+        let pairs = EFFORTS.flat_map(|effort| qualities.iter().map(move |&q| (effort, q)));
+        pairs
+            .map(|(effort, q)| (effort, q, Outcome::of(picture, effort, q)))
+            .filter(|(.., outcome)| outcome.in_steps().max(outcome.alpha_in_steps()) > MOST_ERROR)
+            .map(|(effort, q, outcome)| format!("{name}, effort {effort}, q {q}: {outcome:?}"))
+            .collect()
+    };
+    cases.par_iter().flat_map_iter(check).collect()
+}
+
+fn assert_none(failures: &[String]) {
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A small photo of the fixtures.
+fn photo(name: &str) -> Picture {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/photos")
+        .join(name);
+    tessera_codec::image_io::read_picture(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// All patterns in gray and, the irregular ones, in colour.
+fn cases(side: u32, qualities: impl Fn(usize) -> Vec<u8>) -> Vec<Case> {
+    let gray = patterns()
+        .into_iter()
+        .map(|pattern| (pattern, PixelFormat::GRAY8));
+    let coloured = irregular().into_iter();
+    let coloured = coloured.map(|(name, pattern)| ((name.to_owned(), pattern), RGB8));
+    let all = gray.chain(coloured).enumerate();
+    all.map(|(i, ((name, pattern), format))| Case {
+        picture: picture(side, side, format, &pattern),
+        qualities: qualities(i),
+        name,
+    })
+    .collect()
+}
+
+#[test]
+fn patterns_survive() {
+    let scale = [20, 40, 60, 80, 100];
+    assert_none(&failures(&cases(64, |i| vec![scale[i % scale.len()]])));
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn patterns_survive_at_all_qualities() {
+    assert_none(&failures(&cases(128, |_| (20..=100).step_by(10).collect())));
+}
+
+#[test]
+fn patterns_survive_in_every_format_and_at_odd_sizes() {
+    let depths = [BitDepth::Eight, BitDepth::Sixteen];
+    let formats: Vec<PixelFormat> = depths
+        .into_iter()
+        .flat_map(tessera_workspace::formats)
+        .collect();
+    let case = |(i, (name, pattern)): (usize, (&str, Pattern))| {
+        let format = formats[i % formats.len()];
+        Case {
+            name: format!("{name} as {format:?}"),
+            picture: picture(75, 67, format, &pattern),
+            qualities: vec![[25, 75, 95][i % 3]],
+        }
+    };
+    let cases: Vec<Case> = irregular().into_iter().enumerate().map(case).collect();
+    assert_none(&failures(&cases));
+}
+
+#[test]
+fn patterns_survive_as_part_of_photos() {
+    let photo = crop(&photo("chelsea.png"), 128);
+    let case = |(i, (name, pattern)): (usize, (&str, Pattern))| Case {
+        name: name.to_owned(),
+        picture: picture(128, 128, RGB8, &within(&photo, pattern)),
+        qualities: vec![[30, 50, 90][i % 3]],
+    };
+    let some = irregular().into_iter().enumerate().step_by(2);
+    let cases: Vec<Case> = some.map(case).collect();
+    assert_none(&failures(&cases));
+}
+
+/// The upper left square of a picture.
+fn crop(photo: &Picture, side: u32) -> Picture {
+    let row = photo.width() as usize * photo.format().channels();
+    let wanted = side as usize * photo.format().channels();
+    let samples = (0..side as usize).flat_map(|y| (0..wanted).map(move |x| y * row + x));
+    let samples = Samples::U8(samples.map(|i| photo.samples().get(i) as u8).collect());
+    Picture::new(side, side, photo.format(), samples).unwrap()
+}
+
+/// A finer quantiser may be less lucky with a pattern of few levels, but then it is as good as rounding can be.
+#[test]
+fn quality_never_falls() {
+    let qualities: Vec<u8> = (20..=100).step_by(10).collect();
+    let check = |(name, pattern): (&str, Pattern)| -> Vec<String> {
+        let picture = picture(64, 64, RGB8, &pattern);
+        let outcomes: Vec<Outcome> = qualities
+            .iter()
+            .map(|&q| Outcome::of(&picture, 5, q))
+            .collect();
+        let falls = |pair: &&[Outcome]| {
+            let rounding = QUANTISER_NOISE * pair[1].step.powi(2);
+            pair[1].error > pair[0].error.max(rounding)
+        };
+        let fell = outcomes.windows(2).filter(falls);
+        fell.map(|pair| format!("{name}: {pair:?}")).collect()
+    };
+    let failures: Vec<String> = irregular().into_par_iter().flat_map_iter(check).collect();
+    assert_none(&failures);
+}
+
+#[test]
+#[ignore = "prints a table"]
+fn table() {
+    let list = |name: &str| -> Option<Vec<u8>> {
+        Some(
+            std::env::var(name)
+                .ok()?
+                .split(',')
+                .map(|v| v.parse().unwrap())
+                .collect(),
+        )
+    };
+    let efforts: Vec<u8> = list("EFFORTS").unwrap_or((1..=9).collect());
+    let qualities = list("QUALITIES").unwrap_or(vec![20, 60, 100]);
+    let gray = std::env::var("GRAY").is_ok();
+    let side: u32 = std::env::var("SIDE").map_or(128, |side| side.parse().unwrap());
+    let format = if gray { PixelFormat::GRAY8 } else { RGB8 };
+    let totals: std::sync::Mutex<Vec<f64>> = std::sync::Mutex::new(vec![0.0; 9 * qualities.len()]);
+    let rows: Vec<String> = patterns()
+        .into_par_iter()
+        .map(|(name, pattern)| {
+            let picture = picture(side, side, format, &pattern);
+            let mut row = format!("{name:30}");
+            for (i, &q) in qualities.iter().enumerate() {
+                row += &format!(" | q{q}");
+                let mut least = f64::INFINITY;
+                for &effort in &efforts {
+                    let outcome = Outcome::of(&picture, effort, q);
+                    let cost = outcome.cost(&picture);
+                    totals.lock().unwrap()[i * 9 + effort as usize - 1] += cost;
+                    let error = outcome.in_steps();
+                    let flag = if error > MOST_ERROR {
+                        "!"
+                    } else if cost > 1.01 * least {
+                        "^"
+                    } else {
+                        ""
+                    };
+                    least = least.min(cost);
+                    row += &format!(" {error:.2}/{cost:.0}{flag}");
+                }
+            }
+            row
+        })
+        .collect();
+    println!("{}", rows.join("\n"));
+    println!("{:.0?}", totals.lock().unwrap());
+}
