@@ -316,7 +316,7 @@ mod tests {
             "-o",
             "out",
         ]);
-        let request = request(&args, &["x".into()]).unwrap();
+        let request = request(&args, &Registry::new(), &["x".into()]).unwrap();
         assert_eq!(request.codecs, ["webp", "jpeg", "x"]);
         assert_eq!(request.qualities[0].codec.as_deref(), Some("jpeg"));
         assert_eq!(request.qualities[1].qualities, [Quality::new("30")]);
