@@ -1,9 +1,12 @@
 //! Choosing reference pictures for a collection: a template with changing entries profits, noise does not.
 
 use std::path::Path;
+use std::time::Duration;
 use tessera_dict::Dictionary;
-use tessera_train::Gallery;
-use tessera_train::references::{ReferenceChoice, ReferenceParams, choose_references};
+use tessera_train::references::{
+    ReferenceChoice, ReferenceParams, choose_references, references_of,
+};
+use tessera_train::{Budget, Gallery, SpecialiseParams, Stage, TrainObserver, specialise};
 
 const SIDE: u32 = 64;
 
@@ -75,6 +78,61 @@ fn nothing_is_chosen_without_room_or_pictures() {
     let few = gallery(folder.path(), 6, form);
     assert!(choose(&few, 0).dictionary.references.is_empty());
     assert!(choose(&few, 30).dictionary.references.is_empty());
+}
+
+#[test]
+fn no_time_is_no_choice_and_no_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (training, held_out) = gallery(folder.path(), 12, form).hold_out(0.25);
+    let params = ReferenceParams {
+        budget: Budget::new(Some(Duration::ZERO)),
+        ..ReferenceParams::default()
+    };
+    let start = Dictionary::builtin();
+    let choice = choose_references(&training, &held_out, start, &params, &mut ());
+    let choice = choice.expect("a short time is no failure");
+    assert!(choice.dictionary.references.is_empty() && choice.taken.is_empty());
+}
+
+/// Ends everything at once.
+struct Impatient;
+
+impl TrainObserver for Impatient {
+    fn progress(&mut self, _: Stage, _: usize, _: usize) {}
+
+    fn stopped(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_checkpoint_tells_its_references() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let all = gallery(folder.path(), 12, form);
+    let choice = choose(&all, 20_000);
+    assert!(!choice.taken.is_empty(), "a picture is a reference");
+    let (training, held_out) = all.hold_out(0.25);
+    let params = SpecialiseParams {
+        taken: choice.taken.clone(),
+        ..SpecialiseParams::default()
+    };
+    let rest = training.without(&choice.taken);
+    let checkpoint = specialise(
+        &rest,
+        &held_out,
+        &choice.dictionary,
+        None,
+        &params,
+        &mut Impatient,
+    );
+    let checkpoint = checkpoint.expect("stopping is no failure").dictionary;
+    let checkpoint = Dictionary::from_bytes(&checkpoint.to_bytes()).expect("it can be read");
+    let start = Dictionary::builtin();
+    let again = references_of(&checkpoint, &training, start).expect("the pictures are there");
+    assert_eq!(again.taken, choice.taken);
+    assert!(again.dictionary.to_bytes() == choice.dictionary.to_bytes());
+    let other = gallery(tempfile::tempdir().expect("a folder").path(), 0, form);
+    assert!(references_of(&checkpoint, &other, start).is_err());
 }
 
 #[test]

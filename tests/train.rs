@@ -1,5 +1,8 @@
 //! `tessera train` and `tessera dict` as a user meets them.
 
+mod pictures;
+
+use pictures::open;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -33,6 +36,38 @@ impl Place {
             let picture = image::GrayImage::from_fn(32 + 8 * (i % 2), 40, pixel);
             picture
                 .save(place.path(&format!("pictures/{i}.png")))
+                .unwrap();
+        }
+        place
+    }
+
+    /// A ramp and a checkerboard: one says nothing about the other.
+    fn with_strangers() -> Self {
+        let place = Self::new();
+        let ramp = |x: u32, y: u32| image::Luma([(4 * x + 2 * y) as u8]);
+        let checks =
+            |x: u32, y: u32| image::Luma([if (x / 3 + y / 5) % 2 == 0 { 40 } else { 200 }]);
+        image::GrayImage::from_fn(32, 32, ramp)
+            .save(place.path("pictures/a.png"))
+            .unwrap();
+        image::GrayImage::from_fn(32, 32, checks)
+            .save(place.path("pictures/b.png"))
+            .unwrap();
+        place
+    }
+
+    /// Forms: a fixed pattern in which a few cells differ.
+    fn with_forms(count: u32) -> Self {
+        let place = Self::new();
+        for i in 0..count {
+            let pixel = |x: u32, y: u32| {
+                let (column, row) = (x / 4, y / 4);
+                let filled_in = mixed(&[column, row, 7]) < 24;
+                image::Luma([mixed(&[column, row, if filled_in { 100 + i } else { 0 }]) / 2 + 60])
+            };
+            let picture = image::GrayImage::from_fn(64, 64, pixel);
+            picture
+                .save(place.path(&format!("pictures/{i:02}.png")))
                 .unwrap();
         }
         place
@@ -75,6 +110,12 @@ fn both(output: &Output) -> String {
     String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
 }
 
+/// Pseudo-random numbers that are the same everywhere.
+fn mixed(parts: &[u32]) -> u8 {
+    let mix = |hash: u32, part: &u32| (hash ^ part).wrapping_mul(2_654_435_761).rotate_left(13);
+    (parts.iter().fold(9, mix).wrapping_mul(668_265_263) >> 13) as u8
+}
+
 fn default_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/default.tsd")
 }
@@ -90,7 +131,7 @@ fn learned(place: &Place) -> PathBuf {
 fn a_collection_is_learned_and_the_gain_told() {
     let place = Place::with_pictures(5);
     fs::write(place.path("pictures/broken.png"), b"not a picture").unwrap();
-    let text = place.succeed("train @pictures -o @my.tsd --holdout 40%");
+    let text = place.succeed("train @pictures -o @my.tsd --holdout 40% --force");
     assert!(
         text.contains("skipped") && text.contains("broken.png"),
         "{text}"
@@ -113,12 +154,65 @@ fn a_collection_is_learned_and_the_gain_told() {
 }
 
 #[test]
+fn what_is_no_better_than_the_default_is_not_written() {
+    let place = Place::with_strangers();
+    for options in ["", "--time 0s", "--time 0s --no-report"] {
+        let text = place.succeed(&format!("train @pictures -o @my.tsd {options}"));
+        assert!(
+            text.contains("the default dictionary") && text.contains("was not written"),
+            "{text}"
+        );
+        assert!(text.contains("--force"), "{text}");
+        let names: Vec<_> = fs::read_dir(place.0.path()).unwrap().collect();
+        assert_eq!(names.len(), 1, "only the pictures: {names:?}");
+    }
+    let text = place.succeed("train @pictures -o @my.tsd --time 0s --no-report --force");
+    assert!(!text.contains("was not written"), "{text}");
+    place.succeed("dict verify @my.tsd");
+}
+
+#[test]
+fn one_gain_is_told_and_it_is_that_of_whole_files() {
+    let place = Place::with_forms(12);
+    let text = place.succeed("train @pictures -o @my.tsd --holdout 25%");
+    assert!(text.contains("reference pictures"), "{text}");
+    let told: Vec<&str> = text.lines().filter(|line| line.contains(" %")).collect();
+    let own: Vec<&&str> = (told.iter())
+        .filter(|line| line.contains("this dictionary"))
+        .collect();
+    assert_eq!(
+        (told.len(), own.len()),
+        (4, 1),
+        "a table of four rows: {text}"
+    );
+    let again = place.succeed("dict gain @my.tsd @pictures");
+    assert!(
+        text.contains("pays from") && again.contains("pays from"),
+        "{text} {again}"
+    );
+    let gain: f64 = (own[0].split_whitespace())
+        .find_map(|word| word.parse().ok())
+        .unwrap();
+    assert!(gain < -30.0, "forms profit from a form: {text}");
+}
+
+#[test]
+fn a_short_time_is_shared_and_kept() {
+    let place = Place::with_forms(40);
+    let began = std::time::Instant::now();
+    let text = place.succeed("train @pictures -o @my.tsd --time 15s");
+    // Twice the time for a machine that has other things to do; without sharing one stage alone takes more.
+    assert!(began.elapsed().as_secs() < 60, "{text}");
+    assert!(!text.contains("stopped while choosing"), "{text}");
+}
+
+#[test]
 fn time_limits_leave_something_to_resume() {
     let place = Place::with_pictures(4);
-    let text = place.succeed("train @pictures -o @a.tsd --time 0s --no-report");
+    let text = place.succeed("train @pictures -o @a.tsd --time 0s --no-report --force");
     assert!(text.contains("--resume"), "{text}");
     place.succeed("dict verify @a.tsd");
-    place.succeed("train @pictures -o @b.tsd --resume @a.tsd --time 0s --no-report");
+    place.succeed("train @pictures -o @b.tsd --resume @a.tsd --time 0s --no-report --force");
     place.fail(
         "train @pictures -o @c.tsd --resume @a.tsd --seed 9 --no-report",
         1,
@@ -225,7 +319,7 @@ fn dictionaries_are_described_drawn_and_exported() {
         "{info}"
     );
     place.succeed("dict show default -o @atoms.png --shape 16x16 --class 1");
-    assert!(image::open(place.path("atoms.png")).unwrap().width() > 100);
+    assert!(open(place.path("atoms.png")).width() > 100);
     place.succeed("dict export default -o @atoms.npy");
     place.succeed("dict show @atoms.npy -o @again.png");
     place.succeed("dict export default -o @copy.tsd");
@@ -277,8 +371,8 @@ fn small_files_stay_small_with_a_learned_dictionary() {
     assert!((100..=300).contains(&size), "{size}");
     place.succeed("decode @preview.tsr -o @preview.png --dict @cats.tsd");
     let (original, preview) = (place.path("photo.png"), place.path("preview.png"));
-    let original = image::open(original).unwrap().to_luma8();
-    let preview = image::open(preview).unwrap().to_luma8();
+    let original = open(original).to_luma8();
+    let preview = open(preview).to_luma8();
     assert!(
         explained(&original, &preview) > 0.5,
         "the preview shows the photo"

@@ -13,6 +13,7 @@ pub mod baseline;
 mod batch;
 mod checkpoint;
 mod code;
+pub mod dense;
 mod dictionary;
 mod error;
 mod exchange;

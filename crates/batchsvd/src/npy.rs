@@ -1,74 +1,65 @@
 //! Matrices and codes as `.npy` files.
 
+mod header;
+
 use crate::{Error, SparseCode};
 use faer::{Mat, MatRef};
-use npyz::{NpyFile, Order, WriterBuilder};
+use header::{Header, Type};
 use std::io::{Read, Write};
 
 /// Reads a two-dimensional array of doubles or singles, in either storage order.
 ///
 /// # Errors
-/// [`Error::Npy`] for another type or number of dimensions, [`Error::Io`] for a file that is
-/// no `.npy` file or ends early.
-pub fn read_mat(from: impl Read) -> Result<Mat<f64>, Error> {
-    let file = NpyFile::new(from)?;
-    let &[rows, columns] = file.shape() else {
-        let dimensions = file.shape().len();
+/// [`Error::Npy`] for another type or number of dimensions and for a file that is no `.npy` file or ends early,
+/// [`Error::Io`] if reading fails.
+pub fn read_mat(mut from: impl Read) -> Result<Mat<f64>, Error> {
+    let header = Header::read(&mut from)?;
+    let &[rows, columns] = &header.shape[..] else {
+        let dimensions = header.shape.len();
         return Err(Error::Npy(format!(
             "expected 2 dimensions, found {dimensions}"
         )));
     };
-    let (rows, columns) = (to_size(rows)?, to_size(columns)?);
-    let order = file.order();
-    let values = read_values(file)?;
-    if rows.checked_mul(columns) != Some(values.len()) {
-        return Err(Error::Npy("the shape does not match the data".into()));
-    }
-    Ok(match order {
-        Order::Fortran => Mat::from_fn(rows, columns, |i, j| values[j * rows + i]),
-        Order::C => Mat::from_fn(rows, columns, |i, j| values[i * columns + j]),
+    let values = read_values(from, rows, columns, header.kind)?;
+    Ok(match header.column_major {
+        true => Mat::from_fn(rows, columns, |i, j| values[j * rows + i]),
+        false => Mat::from_fn(rows, columns, |i, j| values[i * columns + j]),
     })
 }
 
-fn to_size(value: u64) -> Result<usize, Error> {
-    usize::try_from(value).map_err(|_| Error::Npy("too large for this machine".into()))
-}
-
-/// The values of a file of doubles or singles.
-fn read_values<R: Read>(file: NpyFile<R>) -> Result<Vec<f64>, Error> {
-    let file = match file.try_data::<f64>() {
-        Ok(values) => return Ok(values.collect::<Result<_, _>>()?),
-        Err(file) => file,
-    };
-    match file.try_data::<f32>() {
-        Ok(values) => Ok(values
-            .map(|value| value.map(f64::from))
-            .collect::<Result<_, _>>()?),
-        Err(file) => {
-            let found = file.dtype().descr();
-            Err(Error::Npy(format!(
-                "expected f8 or f4 values, found {found}"
-            )))
-        }
+/// What follows the header, up to the size the shape tells; no more memory is taken than there is data.
+fn read_values(
+    from: impl Read,
+    rows: usize,
+    columns: usize,
+    kind: Type,
+) -> Result<Vec<f64>, Error> {
+    let size = (rows.checked_mul(columns)).and_then(|count| count.checked_mul(kind.bytes()));
+    let size = size.ok_or_else(|| Error::Npy("too large for this machine".into()))?;
+    let mut bytes = Vec::new();
+    from.take(size as u64).read_to_end(&mut bytes)?;
+    if bytes.len() < size {
+        return Err(Error::Npy("the file ends before its data does".into()));
     }
+    Ok(kind.values(&bytes))
 }
 
 /// Writes a matrix as doubles in column-major order.
 ///
 /// # Errors
 /// [`Error::Io`].
-pub fn write_mat(matrix: MatRef<'_, f64>, to: impl Write) -> Result<(), Error> {
-    let shape = [matrix.nrows() as u64, matrix.ncols() as u64];
-    let mut writer = npyz::WriteOptions::new()
-        .default_dtype()
-        .order(Order::Fortran)
-        .shape(&shape)
-        .writer(to)
-        .begin_nd()?;
+pub fn write_mat(matrix: MatRef<'_, f64>, mut to: impl Write) -> Result<(), Error> {
+    let header = Header {
+        kind: Type::DOUBLE,
+        column_major: true,
+        shape: vec![matrix.nrows(), matrix.ncols()],
+    };
+    to.write_all(&header.to_bytes())?;
     for j in 0..matrix.ncols() {
-        writer.extend(matrix.col(j).iter().copied())?;
+        let column = matrix.col(j).iter().flat_map(|value| value.to_le_bytes());
+        to.write_all(&column.collect::<Vec<u8>>())?;
     }
-    Ok(writer.finish()?)
+    Ok(())
 }
 
 /// Writes a code as one row `(sample, atom, amplitude)` per entry.
@@ -141,19 +132,50 @@ mod tests {
         assert!(read_mat(&b"not numpy"[..]).is_err());
     }
 
+    /// A file as NumPy writes it.
+    fn numpy(head: &str, data: &[u8]) -> Vec<u8> {
+        let mut file = b"\x93NUMPY\x01\0".to_vec();
+        file.extend((head.len() as u16).to_le_bytes());
+        [&file, head.as_bytes(), data].concat()
+    }
+
     #[test]
     fn row_major_singles_are_read() {
-        let mut file = Vec::new();
-        let mut writer = npyz::WriteOptions::new()
-            .default_dtype()
-            .shape(&[2, 3])
-            .writer(&mut file)
-            .begin_nd()
-            .unwrap();
-        writer.extend([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-        writer.finish().unwrap();
-        let matrix = read_mat(&file[..]).unwrap();
-        assert_eq!((matrix[(0, 2)], matrix[(1, 0)]), (3.0, 4.0));
+        let values = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+        for (descr, data) in [
+            ("<f4", values.map(f32::to_le_bytes).concat()),
+            (">f4", values.map(f32::to_be_bytes).concat()),
+            (">f8", values.map(|v| f64::from(v).to_be_bytes()).concat()),
+        ] {
+            let head =
+                format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, 3), }}  \n");
+            let matrix = read_mat(&numpy(&head, &data)[..]).unwrap();
+            assert_eq!((matrix[(0, 2)], matrix[(1, 0)]), (3.0, 4.0), "{descr}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_matrix_of_floats_is_refused() {
+        let refused = |head: &str, says: &str| {
+            let error = read_mat(&numpy(head, &[0; 16])[..])
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(says), "{head}: {error}");
+        };
+        let head = |descr: &str, shape: &str| {
+            format!("{{'descr': {descr}, 'fortran_order': True, 'shape': {shape}, }}\n")
+        };
+        refused(&head("'<i4'", "(2, 2)"), "found '<i4'");
+        refused(&head("[('a', '<f8')]", "(2, 1)"), "found [('a', '<f8')]");
+        refused(&head("'<f8'", "(2,)"), "expected 2 dimensions, found 1");
+        refused(
+            &head("'<f8'", "(2, 1, 1)"),
+            "expected 2 dimensions, found 3",
+        );
+        refused(&head("'<f8'", "(2, -1)"), "no shape");
+        refused(&head("'<f8'", "(3, 1)"), "ends before");
+        refused(&head("'<f8'", "(4294967296, 4294967296)"), "too large");
+        refused("{'descr': '<f8', 'shape': (2, 1), }", "fortran_order");
     }
 
     #[test]

@@ -30,9 +30,14 @@ impl Deadline {
         }
     }
 
+    /// Whether Ctrl-C was pressed.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
     /// Whether to stop now.
     pub(crate) fn over(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst) || self.end.is_some_and(|end| Instant::now() >= end)
+        self.interrupted() || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::picture::{Picture, PictureError};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tessera_dict::Dictionary;
 use thiserror::Error;
 
@@ -72,11 +73,23 @@ pub struct Gain {
     pub dictionary_bytes: usize,
 }
 
-/// Measures a dictionary on pictures it was not learned from.
+/// Fewest pictures that are measured, however short the time.
+const FEWEST: usize = 2;
+
+/// Whether a change of the bits is a gain.
+pub fn is_worth_telling(change: f64) -> bool {
+    change <= -WORTH_TELLING
+}
+
+/// Measures a dictionary on pictures it was not learned from, as long as `go_on` says so but on two at least.
 ///
 /// # Errors
 /// [`GainError`].
-pub fn measure(files: &[PathBuf], dictionary: Arc<Dictionary>) -> Result<Gain, GainError> {
+pub fn measure(
+    files: &[PathBuf],
+    dictionary: Arc<Dictionary>,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Gain, GainError> {
     if files.is_empty() {
         return Err(GainError::NoPictures);
     }
@@ -96,27 +109,30 @@ pub fn measure(files: &[PathBuf], dictionary: Arc<Dictionary>) -> Result<Gain, G
     ];
     let registry = Registry::new();
     for peer in PEERS {
-        // A build without AVIF has a table without AVIF.
+        // Where there is no AVIF encoder the table has no AVIF.
         if let Ok(codec) = registry.get(peer) {
             let ladder = codec.ladder();
-            contenders.push((peer.into(), codec, ladder));
+            contenders.push((codec.name().into(), codec, ladder));
         }
     }
-    let pictures: Vec<Vec<Vec<Point>>> = files
-        .par_iter()
-        .map(|file| {
-            let picture = read(file)?;
-            contenders
-                .iter()
-                .map(|(_, codec, ladder)| points(&picture, &**codec, ladder))
-                .collect()
-        })
-        .collect::<Result<_, GainError>>()?;
+    let begun = AtomicUsize::new(0);
+    let measured = files.par_iter().filter_map(|file| {
+        if begun.fetch_add(1, Ordering::SeqCst) >= FEWEST && !go_on() {
+            return None;
+        }
+        let picture = read(file);
+        Some(picture.and_then(|picture| {
+            let contenders = contenders.iter();
+            let points = contenders.map(|(_, codec, ladder)| points(&picture, &**codec, ladder));
+            points.collect()
+        }))
+    });
+    let pictures: Vec<Vec<Vec<Point>>> = measured.collect::<Result<_, GainError>>()?;
     let rows = contenders.iter().enumerate();
     let rows = rows.map(|(index, (name, ..))| row(name, index, &pictures));
     Ok(Gain {
         rows: rows.collect(),
-        pictures: files.len(),
+        pictures: pictures.len(),
         usual_bytes: usual_bytes(&pictures),
         dictionary_bytes,
     })
@@ -191,6 +207,11 @@ impl Gain {
         self.rows.get(1).and_then(|row| row.change)
     }
 
+    /// Whether the dictionary is worth having instead of the default one.
+    pub fn is_worth_telling(&self) -> bool {
+        self.change().is_some_and(is_worth_telling)
+    }
+
     /// The table and what follows from it, for people.
     pub fn to_text(&self) -> String {
         let mut text = format!(
@@ -214,7 +235,7 @@ impl Gain {
     /// Whether the dictionary is worth having, and after how many pictures.
     fn verdict(&self) -> String {
         let change = self.change().unwrap_or(0.0);
-        if change > -WORTH_TELLING {
+        if !is_worth_telling(change) {
             return "This collection does not profit from a dictionary of its own: \
                     keep the default one.\n"
                 .into();
@@ -278,7 +299,7 @@ mod tests {
         let picture = Picture::new(48, 48, crate::picture::Channels::Gray, samples).unwrap();
         picture.write(&file).unwrap();
         let default = Arc::new(Dictionary::builtin().clone());
-        let found = measure(&[file], default).unwrap();
+        let found = measure(std::slice::from_ref(&file), default, &|| true).unwrap();
         assert!(found.change().unwrap().abs() < 1e-9, "{found:?}");
         assert!(
             found
@@ -287,7 +308,7 @@ mod tests {
                 .any(|row| row.name == "webp" && row.change.is_some())
         );
         assert!(matches!(
-            measure(&[], Arc::new(Dictionary::builtin().clone())),
+            measure(&[], Arc::new(Dictionary::builtin().clone()), &|| true),
             Err(GainError::NoPictures)
         ));
     }

@@ -101,8 +101,8 @@ impl Picture {
     /// # Errors
     /// [`PictureError`] if the file is missing, of no known format, or damaged.
     pub fn read(path: &Path) -> Result<Self, PictureError> {
-        let reader = image::ImageReader::open(path)?.with_guessed_format()?;
-        Self::from_dynamic(&reader.decode()?)
+        // Not `ImageReader`: it has every decoder compiled anew inside the crate that calls it.
+        Self::from_encoded(&std::fs::read(path)?)
     }
 
     /// Decodes a picture held in memory, with the rules of [`Picture::read`].

@@ -1,5 +1,6 @@
 //! Small networks of three layers learned by gradient descent (Adam), and rounded to the integers a dictionary holds.
 
+use crate::budget::Budget;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rand::RngExt;
@@ -37,6 +38,8 @@ pub(crate) struct Schedule {
     pub(crate) seed: u64,
     /// Largest magnitude of a rounded weight.
     pub(crate) max_weight: i16,
+    /// Time it may take; the rate then falls as the time does.
+    pub(crate) budget: Budget,
 }
 
 /// The rounded weights of the three layers, unit by unit.
@@ -49,13 +52,15 @@ pub(crate) fn learn(examples: &impl Examples, schedule: &Schedule) -> [Vec<i16>;
         shuffle(&mut order, random);
         for batch in order.chunks_exact(schedule.batch) {
             descent.time += 1;
-            let left = 1.0 - descent.time as f32 / steps;
+            let left = (1.0 - descent.time as f32 / steps).min(schedule.budget.part_left());
             let rate = RATE * (1.5 * left + 0.02).min(1.0);
             descent.step(examples, batch, rate, left > 1.0 - EARLY);
+            if schedule.budget.is_over() {
+                return descent.rounded();
+            }
         }
     }
-    let limit = f32::from(schedule.max_weight);
-    descent.layers.each_ref().map(|layer| layer.rounded(limit))
+    descent.rounded()
 }
 
 /// A layer in floating point with the running moments of its gradient; one row per unit.
@@ -131,6 +136,12 @@ impl<'a> Descent<'a> {
             ],
             time: 0,
         }
+    }
+
+    /// What the dictionary holds.
+    fn rounded(&self) -> [Vec<i16>; 3] {
+        let limit = f32::from(self.schedule.max_weight);
+        self.layers.each_ref().map(|layer| layer.rounded(limit))
     }
 
     fn step(&mut self, examples: &impl Examples, batch: &[usize], rate: f32, early: bool) {

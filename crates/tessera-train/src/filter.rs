@@ -1,7 +1,7 @@
 //! Filter weights from their normal equations.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use batchsvd::dense::solve_positive;
+use faer::Mat;
 use tessera_codec::tile::encoder::training::FilterStatistics;
 use tessera_dict::filter::{CLASSES, COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
 
@@ -63,11 +63,8 @@ fn solve(gram: &[[f64; TAPS]; TAPS], target: &[f64; TAPS], parent: &[f64; TAPS])
         gram[i][j] + if i == j { PULL } else { 0.0 }
     });
     let right = Mat::from_fn(TAPS, 1, |i, _| target[i] + PULL * parent[i]);
-    match matrix.llt(Side::Lower) {
-        Ok(factor) => {
-            let solution = factor.solve(&right);
-            std::array::from_fn(|i| solution[(i, 0)])
-        }
-        Err(_) => *parent,
+    match solve_positive(matrix.as_ref(), right.as_ref()) {
+        Some(solution) => std::array::from_fn(|i| solution[(i, 0)]),
+        None => *parent,
     }
 }

@@ -2,6 +2,7 @@
 
 mod adapt;
 mod bases;
+mod budget;
 mod cells;
 mod descent;
 mod filter;
@@ -22,6 +23,7 @@ mod transfer;
 mod trial;
 mod union;
 
+pub use budget::Budget;
 pub use gallery::Gallery;
 pub use pipeline::{Stage, TrainError, TrainObserver, TrainParams, train};
 pub use specialise::{SpecialiseParams, Specialised, specialise};

@@ -1,5 +1,6 @@
 //! The network behind the filter, learned from decoded samples and their originals.
 
+use crate::budget::Budget;
 use crate::descent::{Examples, Schedule, learn};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -100,18 +101,18 @@ pub(crate) fn samples_per_part(parts: usize) -> usize {
 }
 
 /// Learns the networks of both plane kinds from the samples of all parts; none where there are too few.
-pub(crate) fn learn_nets(samples: [NetSamples; 2], seed: u64) -> Nets {
+pub(crate) fn learn_nets(samples: [NetSamples; 2], seed: u64, budget: Budget) -> Nets {
     let nets: Vec<Option<Net>> = samples
         .into_par_iter()
         .map(|samples| {
             let enough = samples.targets.len() >= FEWEST_SAMPLES;
-            enough.then(|| learn_net(samples, seed))
+            enough.then(|| learn_net(samples, seed, budget))
         })
         .collect();
     nets.try_into().expect("there are two plane kinds")
 }
 
-fn learn_net(mut samples: NetSamples, seed: u64) -> Net {
+fn learn_net(mut samples: NetSamples, seed: u64, budget: Budget) -> Net {
     let extent = extent_of(&samples.places);
     samples.fill_in_places(extent);
     let schedule = Schedule {
@@ -121,6 +122,7 @@ fn learn_net(mut samples: NetSamples, seed: u64) -> Net {
         epochs: EPOCHS,
         seed,
         max_weight: MAX_WEIGHT,
+        budget,
     };
     let [first, second, last] = learn(&samples, &schedule);
     Net {
@@ -174,7 +176,7 @@ mod tests {
         let mut all = samples(FEWEST_SAMPLES);
         let extent = extent_of(&all.places);
         all.fill_in_places(extent);
-        let nets = learn_nets([samples(FEWEST_SAMPLES), samples(10)], 1);
+        let nets = learn_nets([samples(FEWEST_SAMPLES), samples(10)], 1, Budget::default());
         assert!(nets[1].is_none(), "ten samples are too few");
         let net = nets[0].as_ref().unwrap();
         let layers = [&net.first, &net.second, &net.last];

@@ -1,5 +1,6 @@
 //! The networks that predict luma patches, learned from what the encoder's closed loop leaves around them.
 
+use crate::budget::Budget;
 use crate::descent::{Examples, Schedule, learn};
 use crate::net::extent_of;
 use crate::pipeline::TrainError;
@@ -142,20 +143,30 @@ impl Forecasts {
     }
 
     /// Learns a network for every shape that was seen often enough; `go_on` is asked now and then.
+    ///
+    /// All networks get the same part of the time.
     pub(crate) fn learn(
         self,
         seed: u64,
+        budget: Budget,
         mut go_on: impl FnMut(usize) -> Result<(), TrainError>,
     ) -> Result<Option<PatchNets>, TrainError> {
         let extent = extent_of(self.patches.iter().flat_map(|patches| &patches.middles));
         let mut nets = Vec::with_capacity(SHAPE_COUNT);
+        let enough = |(_, patches): &&(Shape, Patches)| patches.len() >= FEWEST_PATCHES;
+        let mut waiting = (self.patches.iter())
+            .filter(|patches| patches.len() >= FEWEST_PATCHES)
+            .count();
         let mut shapes = Shape::all().zip(self.patches);
         while nets.len() < SHAPE_COUNT {
             go_on(nets.len())?;
+            let turns = waiting.div_ceil(rayon::current_num_threads().min(SIDE_BY_SIDE));
+            let share = 1.0 / turns.max(1) as f64;
             let some: Vec<(Shape, Patches)> = shapes.by_ref().take(SIDE_BY_SIDE).collect();
-            let learned = some
-                .into_par_iter()
-                .map(|(shape, patches)| learn_net(patches, shape, extent, seed));
+            waiting -= some.iter().filter(enough).count();
+            let learned = some.into_par_iter().map(|(shape, patches)| {
+                learn_net(patches, shape, extent, seed, budget.share(share))
+            });
             nets.extend(learned.collect::<Vec<Option<PatchNet>>>());
         }
         Ok(nets.iter().any(Option::is_some).then(|| PatchNets {
@@ -165,7 +176,13 @@ impl Forecasts {
     }
 }
 
-fn learn_net(mut patches: Patches, shape: Shape, extent: [u16; 2], seed: u64) -> Option<PatchNet> {
+fn learn_net(
+    mut patches: Patches,
+    shape: Shape,
+    extent: [u16; 2],
+    seed: u64,
+    budget: Budget,
+) -> Option<PatchNet> {
     if patches.len() < FEWEST_PATCHES {
         return None;
     }
@@ -199,6 +216,7 @@ fn learn_net(mut patches: Patches, shape: Shape, extent: [u16; 2], seed: u64) ->
             epochs: EPOCHS,
             seed,
             max_weight: MAX_WEIGHT,
+            budget,
         },
     );
     Some(PatchNet {
@@ -293,7 +311,10 @@ mod tests {
         let shape = Shape::new(4, 4).unwrap();
         let mut all = forecasts(shape, 3 * FEWEST_PATCHES);
         all.merge(forecasts(Shape::new(8, 8).unwrap(), 100));
-        let nets = all.learn(1, |_| Ok(())).unwrap().unwrap();
+        let nets = all
+            .learn(1, Budget::default(), |_| Ok(()))
+            .unwrap()
+            .unwrap();
         assert!(nets.extent[0] > 190 && nets.extent[1] > 90);
         assert_eq!(nets.nets.iter().flatten().count(), 1);
         let net = nets.nets[shape.index()].as_ref().unwrap();
@@ -327,7 +348,10 @@ mod tests {
         {
             patch.fill(if i % 2 == 0 { 100 } else { -100 });
         }
-        let nets = all.learn(1, |_| Ok(())).unwrap().unwrap();
+        let nets = all
+            .learn(1, Budget::default(), |_| Ok(()))
+            .unwrap()
+            .unwrap();
         let net = nets.nets[shape.index()].as_ref().unwrap();
         let layers = [&net.first, &net.second, &net.last];
         let mut seen = vec![0.0; inputs(shape)];
@@ -342,7 +366,7 @@ mod tests {
         let shape = Shape::new(4, 4).unwrap();
         let all = forecasts(shape, 100);
         assert!(matches!(
-            all.learn(1, |_| Err(TrainError::Stopped)),
+            all.learn(1, Budget::default(), |_| Err(TrainError::Stopped)),
             Err(TrainError::Stopped)
         ));
         let part = Forecasts {

@@ -18,15 +18,20 @@ impl Origin {
         training: &Gallery,
         start: &Dictionary,
         seed: u64,
+        taken: &[usize],
         note: &str,
     ) -> Result<Self, TrainError> {
-        let head = format!(
+        let mut head = format!(
             "trained by: tessera-train {}\nstart: {}\nseed: {seed}\npictures: {}\npictures hash: {}\n",
             env!("CARGO_PKG_VERSION"),
             start.id(),
             training.len(),
             training.hash()?,
         );
+        if !taken.is_empty() {
+            let list: Vec<String> = taken.iter().map(usize::to_string).collect();
+            head += &format!("{TAKEN}{}\n", list.join(" "));
+        }
         Ok(Self {
             head,
             note: note.to_string(),
@@ -47,6 +52,16 @@ impl Origin {
         rest.and_then(History::read).ok_or(TrainError::OtherRun)
     }
 }
+
+/// The pictures of the whole training set that became references, as a dictionary's provenance tells them.
+pub(crate) fn taken_by(dictionary: &Dictionary) -> Vec<usize> {
+    let lines = dictionary.provenance.lines();
+    let list = lines.filter_map(|line| line.strip_prefix(TAKEN)).next();
+    let numbers = list.unwrap_or_default().split_whitespace();
+    numbers.filter_map(|number| number.parse().ok()).collect()
+}
+
+const TAKEN: &str = "references are the pictures: ";
 
 /// How the held-out pictures liked the proposals of every round, in hundredths of a percent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,8 @@
 
 use crate::harvest::Sample;
 use crate::union::worthwhile;
-use faer::{Mat, Side};
+use batchsvd::dense;
+use faer::Mat;
 
 /// Strengths of the pull that are tried, in energy (squared steps) per atom and dimension.
 const PULLS: [f32; 2] = [0.05, 0.5];
@@ -156,10 +157,8 @@ fn axes_of_worst(blocks: &Blocks, data: &Mat<f32>, square: f32) -> Option<Mat<f3
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     order.truncate(data.ncols().div_ceil(2));
     let worst = Mat::from_fn(m, order.len(), |i, j| data[(i, order[j].1)]);
-    let moments = &worst * worst.transpose();
-    let eigen = moments.self_adjoint_eigen(Side::Lower).ok()?;
-    let axes = eigen.U();
-    Some(Mat::from_fn(m, m, |i, j| axes[(j, m - 1 - i)]))
+    let axes = dense::eigenvectors(double(&(&worst * worst.transpose())).as_ref())?;
+    Some(Mat::from_fn(m, m, |i, j| axes[(j, m - 1 - i)] as f32))
 }
 
 fn coefficients(blocks: &Blocks, data: &Mat<f32>) -> Vec<Mat<f32>> {
@@ -190,8 +189,17 @@ fn cost(blocks: &Blocks, data: &Mat<f32>, square: f32) -> f64 {
 }
 
 fn nearest_orthonormal(matrix: &Mat<f32>) -> Option<Mat<f32>> {
-    let svd = matrix.svd().ok()?;
-    Some(svd.U() * svd.V().transpose())
+    let found = dense::nearest_orthonormal(double(matrix).as_ref())?;
+    Some(Mat::from_fn(found.nrows(), found.ncols(), |i, j| {
+        found[(i, j)] as f32
+    }))
+}
+
+/// In the precision that decompositions are compiled for.
+fn double(matrix: &Mat<f32>) -> Mat<f64> {
+    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| {
+        f64::from(matrix[(i, j)])
+    })
 }
 
 #[cfg(test)]

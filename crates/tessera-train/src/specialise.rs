@@ -14,6 +14,7 @@
 //! the start. A round depends on nothing but the dictionary before it, so a run can be resumed from a checkpoint.
 
 use crate::adapt::adapt_bases;
+use crate::budget::{Budget, order};
 use crate::filter::{BandStatistics, solve_filter_from};
 use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
@@ -45,6 +46,13 @@ pub struct SpecialiseParams {
     pub max_bytes: Option<usize>,
     /// Licence note and credits that go into the dictionary's provenance.
     pub note: String,
+    /// What gains are told against, if it is not the start.
+    pub baseline: Option<Dictionary>,
+    /// The pictures that became references of the start, see [`ReferenceChoice`](crate::references::ReferenceChoice).
+    pub taken: Vec<usize>,
+    /// Time it may take. With less than it would need, every stage looks at fewer pictures and judges, so that none
+    /// is left out.
+    pub budget: Budget,
 }
 
 impl Default for SpecialiseParams {
@@ -55,6 +63,9 @@ impl Default for SpecialiseParams {
             crop: 384,
             max_bytes: None,
             note: String::new(),
+            baseline: None,
+            taken: Vec::new(),
+            budget: Budget::default(),
         }
     }
 }
@@ -64,7 +75,7 @@ impl Default for SpecialiseParams {
 pub struct Specialised {
     /// The best dictionary found; the start itself if none was better.
     pub dictionary: Dictionary,
-    /// Change of the held-out pictures' bits at equal error against the start, as a fraction.
+    /// Change of the held-out pictures' bits at equal error against the baseline, as a fraction.
     pub change: f64,
     /// Whether the run ended by itself.
     pub finished: bool,
@@ -90,6 +101,17 @@ const NET_PASSES: usize = 3;
 const MOST_DECISIONS: usize = 12_000_000;
 /// Observations the reconstruction points of the start count for.
 const POINTS_PULL: u64 = 300;
+/// Parts of what is left of the time: one look of the judges, the networks for patches, the first and the second look
+/// at the gallery of a round, the network behind the filter.
+const FOR_JUDGING: f64 = 0.04;
+const FOR_FORECASTS: f64 = 0.35;
+const FOR_HARVEST: f64 = 0.3;
+const FOR_SETTLING: f64 = 0.35;
+const FOR_NETWORK: f64 = 0.7;
+/// Part of a network's time that goes into what it is learned from.
+const FOR_EXAMPLES: f64 = 0.5;
+/// Fewest judges, however short the time.
+const FEWEST_JUDGES: usize = 4;
 /// A round that gains less than this is the last.
 const WORTH_ANOTHER_ROUND: f64 = 0.003;
 
@@ -108,7 +130,7 @@ pub fn specialise(
     if training.is_empty() || judges.is_empty() {
         return Err(TrainError::OnePicture);
     }
-    let origin = Origin::new(training, start, params.seed, &params.note)?;
+    let origin = Origin::new(training, start, params.seed, &params.taken, &params.note)?;
     let mut run = Run {
         training,
         judges,
@@ -116,6 +138,7 @@ pub fn specialise(
         params,
         observer,
         effort: Effort::for_training(2, 3),
+        jury: order(judges.len(), &params.budget),
         baseline: Trial::new(),
         best: resumed.unwrap_or(start).clone(),
         change: 0.0,
@@ -144,7 +167,9 @@ struct Run<'a> {
     params: &'a SpecialiseParams,
     observer: &'a mut dyn TrainObserver,
     effort: Effort,
-    /// How the judges fare with the start.
+    /// The judges, as many as there is time for.
+    jury: Vec<usize>,
+    /// How they fare with what gains are told against.
     baseline: Trial,
     best: Dictionary,
     change: f64,
@@ -160,10 +185,13 @@ struct Collected {
 
 impl Run<'_> {
     fn all_rounds(&mut self, origin: &Origin) -> Result<(), TrainError> {
-        self.baseline = self.judge(self.start)?;
-        if self.history.rounds() > 0 {
+        let baseline = self.params.baseline.as_ref().unwrap_or(self.start);
+        self.baseline = self.judge(baseline, self.params.budget.share(FOR_JUDGING))?;
+        self.jury.truncate(self.baseline.len());
+        if self.history.rounds() > 0 || self.params.baseline.is_some() {
             self.change = self.judged(&self.best.clone())?;
-        } else {
+        }
+        if self.history.rounds() == 0 {
             self.forecast()?;
         }
         while self.history.rounds() < self.params.rounds {
@@ -186,7 +214,12 @@ impl Run<'_> {
             .flat_map(|turn| self.mirrored_in_turn(turn, &QUANTISERS))
             .collect();
         let mut all = Forecasts::default();
-        for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
+        let budget = self.params.budget.share(FOR_FORECASTS);
+        let looking = budget.share(FOR_EXAMPLES);
+        for (batch, chunk) in batches(&tasks, &looking).iter().enumerate() {
+            if batch > 0 && looking.is_over() {
+                break;
+            }
             go_on(self.observer)?;
             (self.observer).progress(Stage::Prediction, batch * BATCH, 2 * tasks.len());
             let teacher = self.teacher(self.training, self.start);
@@ -194,7 +227,7 @@ impl Run<'_> {
             forecasts.into_iter().for_each(|own| all.merge(own));
         }
         let mut next = self.best.clone();
-        next.patch_nets = all.learn(self.params.seed, |done| {
+        next.patch_nets = all.learn(self.params.seed, budget, |done| {
             (self.observer).progress(Stage::Prediction, SHAPE_COUNT + done, 2 * SHAPE_COUNT);
             go_on(self.observer)
         })?;
@@ -211,7 +244,8 @@ impl Run<'_> {
     /// Two proposals; what the judges like stays.
     fn round(&mut self) -> Result<(), TrainError> {
         let turn = self.history.rounds() * (HARVEST_PASSES + SETTLING_PASSES);
-        let seen = self.collect(&self.best.clone(), turn, HARVEST_PASSES)?;
+        let budget = self.params.budget.share(FOR_HARVEST);
+        let seen = self.collect(&self.best.clone(), turn, HARVEST_PASSES, budget)?;
         let tuned = self.tuned(&self.best, &seen);
         let tuned_change = self.judged(&tuned)?;
         self.observer.progress(Stage::Bases, 0, 1);
@@ -220,7 +254,8 @@ impl Run<'_> {
             based = within(based, &seen.harvest, limit)?;
         }
         drop(seen);
-        let again = self.collect(&based, turn + HARVEST_PASSES, SETTLING_PASSES)?;
+        let budget = self.params.budget.share(FOR_SETTLING);
+        let again = self.collect(&based, turn + HARVEST_PASSES, SETTLING_PASSES, budget)?;
         let based = self.tuned(&based, &again);
         let based_change = self.judged(&based)?;
         self.history.add(tuned_change, based_change);
@@ -258,9 +293,10 @@ impl Run<'_> {
     fn restore(&mut self, turn: usize) -> Result<(), TrainError> {
         let mut next = self.best.clone();
         next.nets = [None, None];
-        let samples = self.net_samples(&next, turn)?;
+        let budget = self.params.budget.share(FOR_NETWORK);
+        let samples = self.net_samples(&next, turn, budget.share(FOR_EXAMPLES))?;
         self.observer.progress(Stage::Network, 1, 2);
-        next.nets = learn_nets(samples, self.params.seed);
+        next.nets = learn_nets(samples, self.params.seed, budget);
         if next.nets == self.best.nets || !self.fits(&next) {
             return Ok(());
         }
@@ -276,13 +312,17 @@ impl Run<'_> {
         &mut self,
         dictionary: &Dictionary,
         turn: usize,
+        budget: Budget,
     ) -> Result<[NetSamples; 2], TrainError> {
         let tasks: Vec<Task> = (turn..turn + NET_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &NET_QUANTISERS))
             .collect();
         let count = samples_per_part(tasks.len());
         let mut all: [NetSamples; 2] = Default::default();
-        for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
+        for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
+            if batch > 0 && budget.is_over() {
+                break;
+            }
             go_on(self.observer)?;
             (self.observer).progress(Stage::Network, batch * BATCH, 2 * tasks.len());
             let teacher = self.teacher(self.training, dictionary);
@@ -330,6 +370,7 @@ impl Run<'_> {
         dictionary: &Dictionary,
         turn: usize,
         passes: usize,
+        budget: Budget,
     ) -> Result<Collected, TrainError> {
         let tasks: Vec<Task> = (turn..turn + passes)
             .flat_map(|turn| self.pass(turn, &QUANTISERS))
@@ -340,7 +381,10 @@ impl Run<'_> {
             harvest: Harvest::new(0, self.params.seed),
         };
         let mut kept = 0;
-        for (batch, chunk) in tasks.chunks(BATCH).enumerate() {
+        for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
+            if batch > 0 && budget.is_over() {
+                break;
+            }
             go_on(self.observer)?;
             let progress = (batch * BATCH, tasks.len());
             (self.observer).progress(Stage::Harvest, progress.0, progress.1);
@@ -384,19 +428,22 @@ impl Run<'_> {
     }
 
     fn judged(&mut self, dictionary: &Dictionary) -> Result<f64, TrainError> {
-        let trial = self.judge(dictionary)?;
+        let trial = self.judge(dictionary, Budget::default())?;
         let change = change(&self.baseline, &trial);
         self.observer.judged(change);
         Ok(change)
     }
 
-    /// How the held-out pictures fare with a dictionary.
-    fn judge(&mut self, dictionary: &Dictionary) -> Result<Trial, TrainError> {
+    /// How the jury fares with a dictionary, or those of it that there is time for.
+    fn judge(&mut self, dictionary: &Dictionary, budget: Budget) -> Result<Trial, TrainError> {
         let mut trial = Trial::new();
-        for picture in 0..self.judges.len() {
+        for (done, &picture) in self.jury.iter().enumerate() {
+            if done >= FEWEST_JUDGES && budget.is_over() {
+                break;
+            }
             go_on(self.observer)?;
-            let total = self.judges.len();
-            self.observer.progress(Stage::Judging, picture, total);
+            self.observer
+                .progress(Stage::Judging, done, self.jury.len());
             let crop = self.params.crop;
             let tasks = QUANTISERS.map(|quantiser| Task::new(picture, crop, picture, quantiser));
             let lessons = self
@@ -418,4 +465,11 @@ impl Run<'_> {
             effort: self.effort,
         }
     }
+}
+
+/// Parts to code side by side; with a limit on the time the first batches are of pictures from all over the gallery.
+fn batches(tasks: &[Task], budget: &Budget) -> Vec<Vec<Task>> {
+    let order = order(tasks.len(), budget);
+    let tasks: Vec<Task> = order.into_iter().map(|at| tasks[at]).collect();
+    tasks.chunks(BATCH).map(<[Task]>::to_vec).collect()
 }

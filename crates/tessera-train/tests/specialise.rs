@@ -1,9 +1,10 @@
 //! Fitting a dictionary to a small collection, as a user of the library meets it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tessera_dict::Dictionary;
 use tessera_train::{
-    Gallery, SpecialiseParams, Specialised, Stage, TrainError, TrainObserver, specialise,
+    Budget, Gallery, SpecialiseParams, Specialised, Stage, TrainError, TrainObserver, specialise,
 };
 
 const SIDE: u32 = 48;
@@ -115,6 +116,71 @@ fn a_run_stopped_at_once_keeps_the_start_and_another_collection_cannot_resume_it
     let more = write_pictures(other.path(), 5);
     let error = run(&more, 1, Some(&stopped.dictionary), &mut StopAfter::new(0));
     assert!(matches!(error, Err(TrainError::OtherRun)));
+}
+
+/// Time for nothing but the least of everything.
+fn moment() -> Budget {
+    Budget::new(Some(Duration::from_millis(1)))
+}
+
+/// Remembers the stages it was told of.
+#[derive(Default)]
+struct Stages(Vec<Stage>);
+
+impl TrainObserver for Stages {
+    fn progress(&mut self, stage: Stage, _: usize, _: usize) {
+        if !self.0.contains(&stage) {
+            self.0.push(stage);
+        }
+    }
+}
+
+#[test]
+fn every_stage_has_its_turn_however_short_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (training, judges) = write_pictures(folder.path(), 12).hold_out(0.3);
+    let params = SpecialiseParams {
+        rounds: 1,
+        budget: moment(),
+        ..SpecialiseParams::default()
+    };
+    let mut seen = Stages::default();
+    let start = Dictionary::builtin();
+    let result = specialise(&training, &judges, start, None, &params, &mut seen).unwrap();
+    assert!(result.finished && result.change <= 0.0);
+    for stage in [
+        Stage::Judging,
+        Stage::Prediction,
+        Stage::Harvest,
+        Stage::Bases,
+        Stage::Network,
+    ] {
+        assert!(seen.0.contains(&stage), "{stage:?} of {:?}", seen.0);
+    }
+}
+
+#[test]
+fn gains_are_told_against_the_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let (training, judges) = write_pictures(folder.path(), 6).hold_out(0.3);
+    let change = |start: &Dictionary, baseline: Option<Dictionary>| {
+        let params = SpecialiseParams {
+            rounds: 0,
+            baseline,
+            budget: moment(),
+            ..SpecialiseParams::default()
+        };
+        specialise(&training, &judges, start, None, &params, &mut ())
+            .unwrap()
+            .change
+    };
+    let (good, bad) = (Dictionary::builtin(), Dictionary::untrained());
+    let gained = change(good, Some(bad.clone()));
+    assert!(
+        gained < -0.05,
+        "{gained} from the untrained to the built-in dictionary"
+    );
+    assert!(change(&bad, Some(good.clone())) > 0.05);
 }
 
 #[test]

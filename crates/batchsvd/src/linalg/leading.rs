@@ -1,8 +1,9 @@
 //! The leading left singular vector of a set of columns.
 
 use super::kernels::{axpy, dot, vectorised};
+use crate::dense::eigenvectors;
 use crate::dictionary::normalise;
-use faer::{Mat, MatRef, Side};
+use faer::{Mat, MatRef};
 use pulp::NullaryFnOnce;
 
 /// How Algorithm 1 (and K-SVD) finds the best direction for a set of columns.
@@ -73,10 +74,10 @@ fn exact(columns: &[f64], atom: &mut [f64]) {
     } else {
         matrix.transpose() * matrix
     };
-    let Ok(eigen) = gram.self_adjoint_eigen(Side::Lower) else {
+    let Some(axes) = eigenvectors(gram.as_ref()) else {
         return;
     };
-    let last = eigen.U().col(gram.ncols() - 1);
+    let last = axes.col(gram.ncols() - 1);
     let mut next: Vec<f64> = if wide {
         last.iter().copied().collect()
     } else {

@@ -1,12 +1,13 @@
 //! Orthonormal blocks side by side, and the steps that change them.
 
+use crate::dense;
 use crate::error::same_size;
 use crate::linalg::Columns;
 use crate::linalg::kernels::axpy;
 use crate::samples::checked_magnitude;
 use crate::start::kmeans;
 use crate::{Error, Samples, SparseCode};
-use faer::{Mat, MatRef, Side};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 /// Pull towards the old block, relative to the size of `Y X'`: keeps atoms without
@@ -173,8 +174,7 @@ fn cross_products(samples: &Samples, code: &SparseCode, m: usize, atoms: usize) 
 
 /// The orthogonal factor of the polar decomposition, packed; `None` if the SVD fails.
 fn nearest_orthonormal(matrix: MatRef<'_, f64>) -> Option<Vec<f64>> {
-    let svd = matrix.svd().ok()?;
-    let polar = svd.U() * svd.V().transpose();
+    let polar = dense::nearest_orthonormal(matrix)?;
     Some(Columns::from_mat(polar.as_ref()).data().to_vec())
 }
 
@@ -187,12 +187,12 @@ fn principal_axes(samples: &Samples, members: impl Iterator<Item = usize>) -> Ve
         .collect();
     let matrix = MatRef::from_column_major_slice(&data, m, data.len() / m);
     let moments: Mat<f64> = matrix * matrix.transpose();
-    match moments.self_adjoint_eigen(Side::Lower) {
-        Ok(eigen) => (0..m)
+    match dense::eigenvectors(moments.as_ref()) {
+        Some(axes) => (0..m)
             .rev()
-            .flat_map(|j| eigen.U().col(j).iter().copied().collect::<Vec<_>>())
+            .flat_map(|j| axes.col(j).iter().copied().collect::<Vec<_>>())
             .collect(),
-        Err(_) => Columns::from_mat(Mat::<f64>::identity(m, m).as_ref())
+        None => Columns::from_mat(Mat::<f64>::identity(m, m).as_ref())
             .data()
             .to_vec(),
     }

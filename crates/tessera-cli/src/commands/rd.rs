@@ -35,8 +35,8 @@ pub struct RdArgs {
     #[arg(required_unless_present = "list_codecs")]
     images: Vec<PathBuf>,
 
-    /// Codecs to measure; 'none' to show imported points only.
-    #[arg(long, value_delimiter = ',', default_value = "tessera,jpeg,webp,avif")]
+    /// Codecs to measure; 'none' to show imported points only [default: tessera,jpeg,webp, and avif if there is one].
+    #[arg(long, value_delimiter = ',')]
     codecs: Vec<String>,
 
     /// Qualities instead of the codecs' own ladders, for all codecs or for one.
@@ -104,7 +104,7 @@ pub fn run(args: &RdArgs) -> Result<()> {
         return Ok(());
     }
     let progress = Progress::new();
-    let outcome = execute(&request(args, &added)?, &registry, &progress)?;
+    let outcome = execute(&request(args, &registry, &added)?, &registry, &progress)?;
     progress.bar.finish_and_clear();
     print_report(&result_text(&outcome))?;
     match outcome.report.skipped.len() {
@@ -133,15 +133,16 @@ fn registry(args: &RdArgs) -> Result<(Registry, Vec<String>)> {
     Ok((registry, added))
 }
 
-fn request(args: &RdArgs, added: &[String]) -> Result<Request> {
+fn request(args: &RdArgs, registry: &Registry, added: &[String]) -> Result<Request> {
     if args.viewer_bpp <= 0.0 {
         return Err(Usage("--viewer-bpp must be positive".into()).into());
     }
-    let builtin = args.codecs.iter().filter(|name| *name != "none").cloned();
-    let named = added
-        .iter()
-        .filter(|name| !args.codecs.contains(name))
-        .cloned();
+    let mut codecs = args.codecs.clone();
+    if codecs.is_empty() {
+        codecs = registry.usual();
+    }
+    let builtin = codecs.iter().filter(|name| *name != "none").cloned();
+    let named = added.iter().filter(|name| !codecs.contains(name)).cloned();
     Ok(Request {
         inputs: args.images.clone(),
         luma_only: args.luma,
@@ -315,7 +316,7 @@ mod tests {
             "-o",
             "out",
         ]);
-        let request = request(&args, &["x".into()]).unwrap();
+        let request = request(&args, &Registry::new(), &["x".into()]).unwrap();
         assert_eq!(request.codecs, ["webp", "jpeg", "x"]);
         assert_eq!(request.qualities[0].codec.as_deref(), Some("jpeg"));
         assert_eq!(request.qualities[1].qualities, [Quality::new("30")]);

@@ -15,9 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tessera_dict::Dictionary;
 use tessera_eval::gain;
-use tessera_train::references::{ReferenceParams, choose_references};
+use tessera_train::references::{
+    ReferenceChoice, ReferenceParams, choose_references, references_of,
+};
 use tessera_train::{
-    Gallery, SpecialiseParams, Stage, TrainError, TrainObserver, TrainParams, specialise, train,
+    Budget, Gallery, SpecialiseParams, Specialised, Stage, TrainError, TrainObserver, TrainParams,
+    specialise, train,
 };
 
 /// Arguments of `tessera train`.
@@ -35,7 +38,7 @@ pub struct TrainArgs {
     /// Goes on from the checkpoint of an earlier run with the same pictures, start and seed.
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     resume: Option<PathBuf>,
-    /// Stops after this time with the best dictionary so far: 90s, 10m, 1h.
+    /// Learns what can be learned in this time, the table at the end included: 90s, 10m, 1h.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
     /// Share of the pictures that are kept out of the training to measure the gain on.
@@ -59,7 +62,7 @@ pub struct TrainArgs {
     /// Number of threads [default: one per core].
     #[arg(long)]
     threads: Option<NonZeroUsize>,
-    /// Overwrite an existing output.
+    /// Overwrite an existing output; write the dictionary even if it is no better than the default one.
     #[arg(long)]
     force: bool,
 }
@@ -69,12 +72,18 @@ const MOST_FILES: usize = 2000;
 /// Most held-out pictures of the table at the end.
 const MOST_REPORTED: usize = 12;
 
+/// Part of the time for measuring what was learned, on whole files.
+const FOR_MEASURING: f64 = 0.15;
+/// Part of the rest for choosing reference pictures.
+const FOR_REFERENCES: f64 = 0.3;
+
 /// Runs `tessera train`.
 ///
 /// # Errors
 /// If there is nothing to learn from, or the output cannot be written.
 pub fn run(args: &TrainArgs) -> Result<()> {
     check_output(&args.output, args.force)?;
+    let time = Budget::new(args.time);
     let gallery = gallery(args)?;
     if args.from.to_str() == Some("untrained") {
         return from_nothing(args, &gallery);
@@ -86,22 +95,75 @@ pub fn run(args: &TrainArgs) -> Result<()> {
         ));
     }
     let (training, judges) = gallery.hold_out(args.holdout);
-    let dictionary = fit(args, &training, &judges)?;
-    write(args, &dictionary, training.len())?;
-    if args.no_report {
+    let for_measuring = if args.no_report { 0.0 } else { FOR_MEASURING };
+    let mut watch = Watch::new(args, time.share(1.0 - for_measuring));
+    let result = fit(args, &training, &judges, &mut watch)?;
+    let better = is_better(args, &judges, &result, time, &watch)?;
+    if !better && !args.force {
+        remove_checkpoint(&args.output);
+        eprintln!("{}", why_nothing_is_written(args, &result));
         return Ok(());
     }
+    write(args, &result.dictionary, training.len())?;
+    if !result.finished {
+        eprintln!(
+            "stopped early with the best dictionary so far; go on with --resume {}",
+            args.output.display()
+        );
+    }
+    Ok(())
+}
+
+/// Whether the result is worth having instead of the default dictionary; tells the figures that this follows from.
+fn is_better(
+    args: &TrainArgs,
+    judges: &Gallery,
+    result: &Specialised,
+    time: Budget,
+    watch: &Watch,
+) -> Result<bool> {
+    let learned = gain::is_worth_telling(result.change);
+    if args.no_report {
+        eprintln!(
+            "held-out pictures: {:+.1} % bits at equal error against the default dictionary",
+            100.0 * result.change
+        );
+        return Ok(learned);
+    }
+    if !learned && !args.force {
+        return Ok(false);
+    }
     let bar = waiting("measuring the gain on held-out pictures");
-    let shown = judges.sampled(MOST_REPORTED);
+    let shown = judges.clone().sampled(MOST_REPORTED);
+    let dictionary = Arc::new(result.dictionary.clone());
+    let go_on = || !time.is_over() && !watch.deadline.interrupted();
     let measured = with_threads(args.threads, || {
-        Ok(gain::measure(shown.files(), Arc::new(dictionary))?)
+        Ok(gain::measure(shown.files(), dictionary, &go_on)?)
     });
     bar.finish_and_clear();
-    print_report(&measured?.to_text())
+    let measured = measured?;
+    print_report(&measured.to_text())?;
+    Ok(measured.is_worth_telling())
+}
+
+fn why_nothing_is_written(args: &TrainArgs, result: &Specialised) -> String {
+    let reason = match result.finished {
+        true => "nothing that was learned is better than the default dictionary",
+        false => "nothing better than the default dictionary was found in this time; give it more",
+    };
+    format!(
+        "{reason}: {} was not written (--force writes what there is)",
+        args.output.display()
+    )
 }
 
 /// Fits an existing dictionary to the pictures.
-fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Dictionary> {
+fn fit(
+    args: &TrainArgs,
+    training: &Gallery,
+    judges: &Gallery,
+    watch: &mut Watch,
+) -> Result<Specialised> {
     let start = match args.from.to_str() {
         Some("default") => Dictionary::builtin().clone(),
         _ => dictionaries::load(&args.from)?.as_ref().clone(),
@@ -110,59 +172,52 @@ fn fit(args: &TrainArgs, training: &Gallery, judges: &Gallery) -> Result<Diction
         Some(file) => Some(dictionaries::load(file)?),
         None => None,
     };
-    let mut watch = Watch::new(args);
-    // Chosen again when resuming: a run that goes on must start from the same as the one that was stopped.
-    let began_without =
-        (resumed.as_ref()).is_some_and(|checkpoint| checkpoint.references.is_empty());
-    let (start, training) = match args.no_references || began_without {
-        true => (start, training.clone()),
-        false => with_references(args, training, judges, start, &mut watch)?,
-    };
+    let chosen = with_references(args, training, judges, start, resumed.as_deref(), watch)?;
+    let default = Dictionary::builtin();
     let params = SpecialiseParams {
         seed: args.seed,
         max_bytes: args.max_size,
         note: note(args)?,
+        baseline: (chosen.dictionary.id() != default.id()).then(|| default.clone()),
+        budget: watch.budget,
+        taken: chosen.taken.clone(),
         ..SpecialiseParams::default()
     };
+    // What became a reference would be predicted from itself.
+    let training = training.without(&chosen.taken);
     let result = with_threads(args.threads, || {
-        let resumed = resumed.as_deref();
+        let (start, resumed) = (&chosen.dictionary, resumed.as_deref());
         Ok(specialise(
-            &training, judges, &start, resumed, &params, &mut watch,
+            &training, judges, start, resumed, &params, watch,
         )?)
     });
     watch.bar.finish();
-    let result = result?;
-    if !result.finished {
-        eprintln!(
-            "stopped early with the best dictionary so far; go on with --resume {}",
-            args.output.display()
-        );
-    }
-    eprintln!(
-        "held-out pictures: {:+.1} % bits at equal error",
-        100.0 * result.change
-    );
+    let mut result = result?;
     // What is written is what will be read: the identity is that of the file.
-    Ok(Dictionary::from_bytes(&result.dictionary.to_bytes())?)
+    result.dictionary = Dictionary::from_bytes(&result.dictionary.to_bytes())?;
+    watch.checkpoint(&result.dictionary);
+    Ok(result)
 }
 
-/// The start with the pictures that the collection profits from being predicted from, if there are any, and the
-/// training pictures that did not become references: those would be predicted from themselves.
+/// The start with the pictures that the collection profits from being predicted from, if there are any; those of the
+/// checkpoint when resuming.
 fn with_references(
     args: &TrainArgs,
     training: &Gallery,
     judges: &Gallery,
     start: Dictionary,
+    resumed: Option<&Dictionary>,
     watch: &mut Watch,
-) -> Result<(Dictionary, Gallery)> {
-    let mut params = ReferenceParams {
-        seed: args.seed,
-        ..ReferenceParams::default()
-    };
-    if let Some(limit) = args.max_size {
-        let room = limit.saturating_sub(start.to_bytes().len());
-        params.max_bytes = params.max_bytes.min(limit / 4).max(room);
+) -> Result<ReferenceChoice> {
+    if let Some(checkpoint) = resumed {
+        return with_threads(args.threads, || {
+            Ok(references_of(checkpoint, training, &start)?)
+        });
     }
+    if args.no_references {
+        return Ok(ReferenceChoice::none(start));
+    }
+    let params = reference_params(args, &start, watch.budget.share(FOR_REFERENCES));
     let chosen = with_threads(args.threads, || {
         match choose_references(training, judges, &start, &params, watch) {
             Err(TrainError::Stopped) => Ok(None),
@@ -171,10 +226,24 @@ fn with_references(
     })?;
     let Some(chosen) = chosen else {
         eprintln!("stopped while choosing reference pictures: none are used");
-        return Ok((start, training.clone()));
+        return Ok(ReferenceChoice::none(start));
     };
-    eprintln!("{}", chosen.report);
-    Ok((chosen.dictionary, training.without(&chosen.taken)))
+    eprintln!("{}", chosen.report.summary());
+    verbosity::detail(format!("on parts of pictures: {}", chosen.report));
+    Ok(chosen)
+}
+
+fn reference_params(args: &TrainArgs, start: &Dictionary, budget: Budget) -> ReferenceParams {
+    let mut params = ReferenceParams {
+        seed: args.seed,
+        budget,
+        ..ReferenceParams::default()
+    };
+    if let Some(limit) = args.max_size {
+        let room = limit.saturating_sub(start.to_bytes().len());
+        params.max_bytes = params.max_bytes.min(limit / 4).max(room);
+    }
+    params
 }
 
 /// Learns everything anew, as the default dictionary was.
@@ -184,7 +253,7 @@ fn from_nothing(args: &TrainArgs, gallery: &Gallery) -> Result<()> {
         note: note(args)?,
         ..TrainParams::default()
     };
-    let mut watch = Watch::new(args);
+    let mut watch = Watch::new(args, Budget::new(args.time));
     let dictionary = with_threads(args.threads, || {
         Ok(train(
             gallery,
@@ -238,14 +307,17 @@ fn note(args: &TrainArgs) -> Result<String> {
 struct Watch {
     bar: StageBar,
     deadline: Deadline,
+    /// The time until then.
+    budget: Budget,
     checkpoint: PathBuf,
 }
 
 impl Watch {
-    fn new(args: &TrainArgs) -> Self {
+    fn new(args: &TrainArgs, budget: Budget) -> Self {
         Self {
             bar: StageBar::new(),
-            deadline: Deadline::new(args.time),
+            deadline: Deadline::new(budget.time_left()),
+            budget,
             checkpoint: checkpoint_path(&args.output),
         }
     }

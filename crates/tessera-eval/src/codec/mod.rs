@@ -40,6 +40,12 @@ pub enum CodecError {
         /// What there is.
         known: String,
     },
+    /// AVIF is neither built in nor installed.
+    #[error(
+        "this build has no AVIF encoder and avifenc is not installed: install avifenc and avifdec \
+         (libavif's tools), or build Tessera with `--features avif`"
+    )]
+    NoAvif,
     /// The definition of an external codec is malformed.
     #[error("external codec '{name}': {reason}")]
     Definition {

@@ -8,6 +8,11 @@ use super::webp::Webp;
 use super::{Codec, CodecError};
 use std::sync::Arc;
 
+/// AVIF by any encoder.
+const AVIF: &str = "avif";
+/// The installed tool that stands in for a built-in one.
+const INSTALLED_AVIF: &str = "avifenc";
+
 /// A name and where it comes from.
 pub struct RegistryEntry {
     /// The codec.
@@ -84,19 +89,34 @@ impl Registry {
         &self.missing
     }
 
-    /// The codec of a name.
+    /// The codec of a name; an installed `avifenc` serves as `avif` in a build that has none.
     ///
     /// # Errors
-    /// [`CodecError::Unknown`] with the names there are.
+    /// [`CodecError::Unknown`] with the names there are, [`CodecError::NoAvif`] with how to get it.
     pub fn get(&self, name: &str) -> Result<Arc<dyn Codec>, CodecError> {
-        let named = self.entries.iter().find(|e| e.codec.name() == name);
-        named.map(|e| Arc::clone(&e.codec)).ok_or_else(|| {
+        let named = |name: &str| {
+            let entry = self.entries.iter().find(|e| e.codec.name() == name);
+            entry.map(|e| Arc::clone(&e.codec))
+        };
+        let found = named(name);
+        if name == AVIF {
+            return (found.or_else(|| named(INSTALLED_AVIF))).ok_or(CodecError::NoAvif);
+        }
+        found.ok_or_else(|| {
             let names: Vec<&str> = self.entries.iter().map(|e| e.codec.name()).collect();
             CodecError::Unknown {
                 name: name.to_owned(),
                 known: names.join(", "),
             }
         })
+    }
+
+    /// What is measured unless the user names codecs: our own, JPEG, WebP, and AVIF if there is one.
+    #[must_use]
+    pub fn usual(&self) -> Vec<String> {
+        let names = ["tessera", "jpeg", "webp", AVIF].into_iter();
+        let there = names.filter(|name| self.get(name).is_ok());
+        there.map(str::to_owned).collect()
     }
 }
 
@@ -117,6 +137,35 @@ mod tests {
             error.contains("bpg") && error.contains("tessera, jpeg, jpeg444, webp"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn avif_is_built_in_or_installed_or_explained() {
+        let registry = Registry::new();
+        let has = |name| registry.entries().iter().any(|e| e.codec.name() == name);
+        match registry.get("avif") {
+            Ok(codec) => assert_eq!(codec.name(), if has("avif") { "avif" } else { "avifenc" }),
+            Err(error) => {
+                assert!(!cfg!(feature = "avif") && !has("avifenc"));
+                assert!(error.to_string().contains("--features avif"), "{error}");
+            }
+        }
+        let there = registry.usual().contains(&"avif".to_owned());
+        assert_eq!(there, registry.get("avif").is_ok());
+    }
+
+    #[test]
+    fn an_installed_avif_encoder_stands_in() {
+        let mut registry = Registry::new();
+        registry.entries.retain(|entry| {
+            let name = entry.codec.name();
+            name != "avif" && name != "avifenc"
+        });
+        assert!(matches!(registry.get("avif"), Err(CodecError::NoAvif)));
+        assert_eq!(registry.usual(), ["tessera", "jpeg", "webp"]);
+        let spec = ExternalSpec::of_user("avifenc", "cp {in} {out}", "cp {in} {out}", "1");
+        registry.add_external(spec).unwrap();
+        assert_eq!(registry.get("avif").unwrap().name(), "avifenc");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::ReferenceParams;
 use super::thumbnails::{Group, Kind, Thumbnail, groups, thumbnails};
+use crate::budget::Budget;
 use crate::gallery::Gallery;
 use crate::pipeline::TrainError;
 use rand::RngExt;
@@ -34,21 +35,34 @@ pub(super) struct Candidate {
     pub(super) reference: Reference,
 }
 
-/// All candidates of a gallery.
+/// Candidates made side by side before time is looked at.
+const BATCH: usize = 4;
+
+/// All candidates of a gallery, or those that there is time for, the most promising first.
 pub(super) fn find(
     gallery: &Gallery,
     params: &ReferenceParams,
+    budget: Budget,
+    go_on: &mut dyn FnMut() -> Result<(), TrainError>,
 ) -> Result<Vec<Candidate>, TrainError> {
     let all = thumbnails(gallery, &sample(gallery.len(), params.seed))?;
     let typical = groups(&all.iter().collect::<Vec<_>>(), EXEMPLARS);
     let mut wanted: Vec<Wanted> = mean_groups(&all).into_iter().map(Wanted::Mean).collect();
     let typical = typical.iter().map(|group| group.members[0]);
     wanted.extend(typical.map(Wanted::Picture));
-    let made = wanted
-        .par_iter()
-        .map(|wanted| wanted.make(gallery, params.max_bytes));
-    let made: Vec<Option<Candidate>> = made.collect::<Result<_, TrainError>>()?;
-    Ok(made.into_iter().flatten().collect())
+    let mut found = Vec::new();
+    for batch in wanted.chunks(BATCH) {
+        go_on()?;
+        if budget.is_over() {
+            break;
+        }
+        let made = batch
+            .par_iter()
+            .map(|wanted| wanted.make(gallery, params.max_bytes));
+        let made: Vec<Option<Candidate>> = made.collect::<Result<_, TrainError>>()?;
+        found.extend(made.into_iter().flatten());
+    }
+    Ok(found)
 }
 
 /// All indices below `count`, or a random sample of them, ascending.

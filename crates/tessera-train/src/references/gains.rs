@@ -2,6 +2,7 @@
 
 use super::ReferenceParams;
 use super::candidates::Candidate;
+use crate::budget::{Budget, order};
 use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
@@ -15,6 +16,9 @@ const PROBES: usize = 24;
 /// Largest side of what is looked at of a picture.
 const CROP: u32 = 256;
 
+/// Pictures looked at side by side before time is.
+const BATCH: usize = 4;
+
 /// Costs of the blocks of the probes.
 #[derive(Debug)]
 pub(super) struct Gains {
@@ -23,16 +27,19 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    /// Looks at every candidate from the point of view of a sample of pictures.
+    /// Looks at every candidate from the point of view of a sample of pictures, as many as there is time for.
     pub(super) fn measure(
         gallery: &Gallery,
         candidates: &[Candidate],
         start: &Dictionary,
         params: &ReferenceParams,
+        budget: Budget,
+        go_on: &mut dyn FnMut() -> Result<(), TrainError>,
     ) -> Result<Self, TrainError> {
         let batches = batches(candidates, start);
         let probes = probes(gallery.len());
-        let costs = probes.par_iter().enumerate().map(|(turn, &index)| {
+        let probe = |&turn: &usize| {
+            let index = probes[turn];
             let quantiser = params.quantisers[turn % params.quantisers.len()];
             let mut costs = costs_of(gallery, index, quantiser, &batches)?;
             // A picture fits itself too well to say anything.
@@ -44,11 +51,18 @@ impl Gains {
                 }
             }
             Ok(costs)
-        });
-        let costs: Vec<Vec<BlockCosts>> = costs.collect::<Result<_, TrainError>>()?;
-        Ok(Self {
-            blocks: costs.into_iter().flatten().collect(),
-        })
+        };
+        let mut blocks = Vec::new();
+        for batch in order(probes.len(), &budget).chunks(BATCH) {
+            go_on()?;
+            if budget.is_over() {
+                break;
+            }
+            let costs = batch.par_iter().map(probe);
+            let costs: Vec<Vec<BlockCosts>> = costs.collect::<Result<_, TrainError>>()?;
+            blocks.extend(costs.into_iter().flatten());
+        }
+        Ok(Self { blocks })
     }
 
     /// The candidates in the order in which each adds most to those before it, as long as they fit.

@@ -10,8 +10,10 @@ mod gains;
 mod thumbnails;
 mod trial;
 
+use crate::budget::Budget;
 use crate::gallery::Gallery;
 use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
+use crate::provenance::taken_by;
 use candidates::Candidate;
 use gains::Gains;
 use std::fmt;
@@ -27,6 +29,8 @@ pub struct ReferenceParams {
     pub max_bytes: usize,
     /// Luma quantisers at which savings count.
     pub quantisers: Vec<u8>,
+    /// Time it may take: with less of it fewer candidates are looked at.
+    pub budget: Budget,
 }
 
 impl Default for ReferenceParams {
@@ -35,6 +39,7 @@ impl Default for ReferenceParams {
             seed: 1,
             max_bytes: 256 << 10,
             quantisers: vec![56, 68, 80],
+            budget: Budget::default(),
         }
     }
 }
@@ -48,6 +53,17 @@ pub struct ReferenceChoice {
     pub taken: Vec<usize>,
     /// What was weighed against what.
     pub report: ReferenceReport,
+}
+
+impl ReferenceChoice {
+    /// No references.
+    pub fn none(start: Dictionary) -> Self {
+        Self {
+            dictionary: start,
+            taken: Vec::new(),
+            report: ReferenceReport::default(),
+        }
+    }
 }
 
 /// Size of the references against the bytes they save.
@@ -64,6 +80,18 @@ pub struct ReferenceReport {
 }
 
 impl ReferenceReport {
+    /// What the dictionary carries, without figures: those come from whole files once everything is learned.
+    pub fn summary(&self) -> String {
+        if self.names.is_empty() {
+            return "no reference picture pays for this collection".into();
+        }
+        let (count, names) = (self.names.len(), self.names.join(", "));
+        format!(
+            "{count} reference pictures ({names}) take {} bytes",
+            self.bytes
+        )
+    }
+
     /// Pictures after which the references have paid for their own size.
     pub fn pictures_to_pay(&self) -> Option<u64> {
         let saved = self.before - self.after;
@@ -74,32 +102,33 @@ impl ReferenceReport {
 impl fmt::Display for ReferenceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(pictures) = self.pictures_to_pay() else {
-            return write!(f, "no reference picture pays for this collection");
+            return f.write_str(&self.summary());
         };
         let change = 100.0 * (self.after / self.before - 1.0);
         write!(
             f,
-            "{} reference pictures ({}) take {} bytes; a picture takes {:.0} instead of {:.0} bytes ({change:+.1} %), so \
+            "{}; a picture takes {:.0} instead of {:.0} bytes ({change:+.1} %), so \
              they pay from {pictures} pictures on",
-            self.names.len(),
-            self.names.join(", "),
-            self.bytes,
+            self.summary(),
             self.after,
             self.before,
         )
     }
 }
 
-/// Share of the held-out bits that references must save to be kept.
-const LEAST_GAIN: f64 = 0.003;
+/// Share of the held-out bits that references must save to be kept: less is as often chance as gain, and takes
+/// thousands of pictures to pay.
+const LEAST_GAIN: f64 = 0.01;
+/// Parts of the time for finding candidates, and of what is left then for weighing them; the trials have the rest.
+const SHARES: [f64; 2] = [0.35, 0.3];
 
 /// Chooses references among the pictures of `gallery` (and their means) for a dictionary; `held_out` decides.
 ///
-/// The result depends on the arguments alone, not on the number of threads.
+/// Without a budget the result depends on the arguments alone, not on the number of threads.
 ///
 /// # Errors
-/// [`TrainError::Picture`] if a picture can no longer be read, [`TrainError::Stopped`] if the observer asks to stop:
-/// half a choice would depend on the time.
+/// [`TrainError::Picture`] if a picture can no longer be read, [`TrainError::Stopped`] if the observer asks to stop
+/// before there is a choice.
 pub fn choose_references(
     gallery: &Gallery,
     held_out: &Gallery,
@@ -107,11 +136,7 @@ pub fn choose_references(
     params: &ReferenceParams,
     observer: &mut dyn TrainObserver,
 ) -> Result<ReferenceChoice, TrainError> {
-    let nothing = ReferenceChoice {
-        dictionary: start.clone(),
-        taken: Vec::new(),
-        report: ReferenceReport::default(),
-    };
+    let nothing = ReferenceChoice::none(start.clone());
     if gallery.len() < 2 || held_out.is_empty() || params.max_bytes == 0 {
         return Ok(nothing);
     }
@@ -120,24 +145,62 @@ pub fn choose_references(
         go_on(observer)
     };
     done(0)?;
-    let candidates = candidates::find(gallery, params)?;
+    let [for_candidates, for_weighing] = SHARES;
+    let own = params.budget.share(for_candidates);
+    let candidates = candidates::find(gallery, params, own, &mut || done(0))?;
     done(1)?;
-    let gains = Gains::measure(gallery, &candidates, start, params)?;
+    let own = params.budget.share(for_weighing);
+    let gains = Gains::measure(gallery, &candidates, start, params, own, &mut || done(1))?;
     done(2)?;
     let ranked = gains.greedy(&candidates, params.max_bytes);
+    if ranked.is_empty() {
+        return Ok(nothing);
+    }
     let judge = trial::Judge::new(gallery, held_out, start, params)?;
     let mut best = nothing;
     best.report.before = judge.before();
     best.report.after = best.report.before * (1.0 - LEAST_GAIN);
     for (step, count) in counts(ranked.len()).into_iter().enumerate() {
+        if !judge.has_time_for_a_trial(&params.budget) {
+            break;
+        }
         let chosen: Vec<&Candidate> = ranked[..count].iter().map(|&i| &candidates[i]).collect();
         let tried = judge.trial(&chosen)?;
         if tried.report.after < best.report.after {
             best = tried;
         }
-        done(3 + step)?;
+        match done(3 + step) {
+            Err(TrainError::Stopped) if !best.dictionary.references.is_empty() => break,
+            other => other?,
+        }
     }
     Ok(best)
+}
+
+/// The choice behind a checkpoint, without looking for it again.
+///
+/// # Errors
+/// [`TrainError::Picture`] if a picture can no longer be read, [`TrainError::OtherRun`] if the checkpoint names
+/// pictures that this gallery does not have.
+pub fn references_of(
+    checkpoint: &Dictionary,
+    gallery: &Gallery,
+    start: &Dictionary,
+) -> Result<ReferenceChoice, TrainError> {
+    let mut dictionary = start.clone();
+    let taken = taken_by(checkpoint);
+    if taken.iter().any(|&index| index >= gallery.len()) {
+        return Err(TrainError::OtherRun);
+    }
+    if !checkpoint.references.is_empty() {
+        dictionary.references = checkpoint.references.clone();
+        trial::learn_priors(gallery, &mut dictionary, &taken)?;
+    }
+    Ok(ReferenceChoice {
+        dictionary,
+        taken,
+        report: ReferenceReport::default(),
+    })
 }
 
 /// Steps that progress counts: two of preparation and one per number of references tried.

@@ -2,9 +2,11 @@
 
 use super::candidates::Candidate;
 use super::{ReferenceChoice, ReferenceParams, ReferenceReport};
+use crate::budget::Budget;
 use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
+use std::time::{Duration, Instant};
 use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
 use tessera_codec::tile::{Effort, TileConfig, encode_tile};
 use tessera_dict::layout::totals_without_references;
@@ -29,6 +31,8 @@ pub(super) struct Judge<'a> {
     held_out: Vec<(Vec<Plane>, TileConfig)>,
     /// Bytes and squared error of every held-out encode without references.
     alone: Vec<Outcome>,
+    /// How long that took.
+    took: Duration,
 }
 
 /// Bytes of a tile and its squared error in bytes' worth.
@@ -62,14 +66,24 @@ impl<'a> Judge<'a> {
             start,
             held_out: tiles,
             alone: Vec::new(),
+            took: Duration::ZERO,
         };
+        let began = Instant::now();
         judge.alone = judge.outcomes(start);
+        judge.took = began.elapsed();
         Ok(judge)
     }
 
     /// Mean bytes of a held-out encode without references.
     pub(super) fn before(&self) -> f64 {
         self.alone.iter().map(|outcome| outcome.bytes).sum::<f64>() / self.alone.len() as f64
+    }
+
+    /// Whether a trial fits into what is left: it encodes about as many pictures again to learn from them, and
+    /// references make encodes slower.
+    pub(super) fn has_time_for_a_trial(&self, budget: &Budget) -> bool {
+        let left = budget.time_left();
+        left.is_none_or(|left| left > 3 * self.took)
     }
 
     /// The start dictionary with some references, and what that gives.
@@ -81,7 +95,7 @@ impl<'a> Judge<'a> {
             .iter()
             .filter_map(|candidate| candidate.source)
             .collect();
-        self.learn_priors(&mut dictionary, &taken)?;
+        learn_priors(self.gallery, &mut dictionary, &taken)?;
         let pairs = self.outcomes(&dictionary);
         let changes = pairs.iter().zip(&self.alone);
         let change: f64 = changes
@@ -121,39 +135,41 @@ impl<'a> Judge<'a> {
         });
         outcomes.collect()
     }
+}
 
-    /// Lets the models of references adapt to training pictures other than the references themselves.
-    fn learn_priors(&self, dictionary: &mut Dictionary, taken: &[usize]) -> Result<(), TrainError> {
-        const QUANTISERS: [u8; 5] = [52, 60, 68, 76, 84];
-        let others: Vec<usize> = (0..self.gallery.len())
-            .filter(|i| !taken.contains(i))
-            .collect();
-        let count = others.len().min(LEARNED);
-        let lessons: Vec<usize> = (0..count)
-            .map(|turn| others[turn * others.len() / count])
-            .collect();
-        let chains = (0..CHAINS).into_par_iter().map(|chain| {
-            let mut models = CarriedModels::new(dictionary);
-            for (turn, &index) in lessons.iter().enumerate().skip(chain).step_by(CHAINS) {
-                let quantiser = QUANTISERS[turn / CHAINS % QUANTISERS.len()];
-                let task = Task::new(index, CROP, TOP_LEFT, quantiser);
-                let (planes, config) = self.gallery.part(&task)?;
-                encode_for_training(&planes, &config, dictionary, effort(), &mut models, None);
-            }
-            Ok(models.priors())
-        });
-        let chains: Vec<[Prior; 2]> = chains.collect::<Result<_, TrainError>>()?;
-        let merged = [0, 1].map(|kind| {
-            let own: Vec<Prior> = chains.iter().map(|pair| pair[kind].clone()).collect();
-            Prior::merged(&own)
-        });
-        let bases = [dictionary.luma.totals(), dictionary.chroma.totals()];
-        let priors = [&mut dictionary.luma_prior, &mut dictionary.chroma_prior];
-        for ((prior, learned), bases) in priors.into_iter().zip(merged).zip(bases) {
-            let (cells, vectors) = totals_without_references(bases);
-            prior.cells[cells..].copy_from_slice(&learned.cells[cells..]);
-            prior.weights[vectors..].copy_from_slice(&learned.weights[vectors..]);
+/// Lets the models of references adapt to training pictures other than the references themselves.
+pub(super) fn learn_priors(
+    gallery: &Gallery,
+    dictionary: &mut Dictionary,
+    taken: &[usize],
+) -> Result<(), TrainError> {
+    const QUANTISERS: [u8; 5] = [52, 60, 68, 76, 84];
+    let others: Vec<usize> = (0..gallery.len()).filter(|i| !taken.contains(i)).collect();
+    let count = others.len().min(LEARNED);
+    let lessons: Vec<usize> = (0..count)
+        .map(|turn| others[turn * others.len() / count])
+        .collect();
+    let chains = (0..CHAINS).into_par_iter().map(|chain| {
+        let mut models = CarriedModels::new(dictionary);
+        for (turn, &index) in lessons.iter().enumerate().skip(chain).step_by(CHAINS) {
+            let quantiser = QUANTISERS[turn / CHAINS % QUANTISERS.len()];
+            let task = Task::new(index, CROP, TOP_LEFT, quantiser);
+            let (planes, config) = gallery.part(&task)?;
+            encode_for_training(&planes, &config, dictionary, effort(), &mut models, None);
         }
-        Ok(())
+        Ok(models.priors())
+    });
+    let chains: Vec<[Prior; 2]> = chains.collect::<Result<_, TrainError>>()?;
+    let merged = [0, 1].map(|kind| {
+        let own: Vec<Prior> = chains.iter().map(|pair| pair[kind].clone()).collect();
+        Prior::merged(&own)
+    });
+    let bases = [dictionary.luma.totals(), dictionary.chroma.totals()];
+    let priors = [&mut dictionary.luma_prior, &mut dictionary.chroma_prior];
+    for ((prior, learned), bases) in priors.into_iter().zip(merged).zip(bases) {
+        let (cells, vectors) = totals_without_references(bases);
+        prior.cells[cells..].copy_from_slice(&learned.cells[cells..]);
+        prior.weights[vectors..].copy_from_slice(&learned.weights[vectors..]);
     }
+    Ok(())
 }

@@ -200,7 +200,7 @@ fn gain(args: &GainArgs) -> Result<()> {
     }
     let bar = waiting("measuring the gain");
     let measured = with_threads(args.threads, || {
-        Ok(gain::measure(gallery.files(), dictionary)?)
+        Ok(gain::measure(gallery.files(), dictionary, &|| true)?)
     });
     bar.finish_and_clear();
     print_report(&measured?.to_text())
