@@ -74,7 +74,7 @@ pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
     }
     if path.is_dir() {
         let path = path.display();
-        let advice = "name a file in it; `tessera encode -r` takes whole folders";
+        let advice = "name a file in it; encode and decode take whole folders with -r";
         bail!(Usage(format!("{path} is a folder, not a file; {advice}")));
     }
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))

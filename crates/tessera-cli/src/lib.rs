@@ -19,8 +19,9 @@ use clap::{Parser, Subcommand};
 
 /// Tessera makes small files of pictures: photos, scans and screenshots become .tsr files and back.
 ///
-/// It is lossy, like JPEG and AVIF. What makes files small is a dictionary that encoder and decoder share: one is built
-/// in, and `tessera train` learns one from your own pictures.
+/// It is lossy, like JPEG and AVIF. What makes files small is a dictionary that
+/// encoder and decoder share: one is built in, and `tessera train` learns one from
+/// your own pictures.
 ///
 ///     tessera encode photo.jpg        writes photo.tsr
 ///     tessera decode photo.tsr        writes photo.png

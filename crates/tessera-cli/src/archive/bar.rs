@@ -3,27 +3,30 @@
 use super::Task;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use std::fs;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 const TEMPLATE: &str = "{bar:30} {pos}/{len} files, {msg}";
 
 /// A bar over files that knows how long the rest will take.
 pub(super) struct ArchiveBar {
     bar: ProgressBar,
-    started: Instant,
     work: Mutex<Work>,
 }
 
-/// Bytes of input that took time, and those that may still take some.
-#[derive(Debug, Clone, Copy, Default)]
+/// Bytes of input that took time, how much, and the bytes that may still take some.
+#[derive(Debug, Clone, Copy)]
 struct Work {
     done: u64,
+    time: Duration,
     ahead: u64,
+    files_ahead: usize,
+    /// Files done at the same time.
+    jobs: usize,
 }
 
 impl ArchiveBar {
-    pub(super) fn new(tasks: &[Task], drawn: bool) -> Self {
+    pub(super) fn new(tasks: &[Task], jobs: usize, drawn: bool) -> Self {
         let bar = match drawn {
             true => ProgressBar::new(tasks.len() as u64),
             false => ProgressBar::hidden(),
@@ -34,27 +37,26 @@ impl ArchiveBar {
         }
         let work = Work {
             done: 0,
+            time: Duration::ZERO,
             ahead: tasks.iter().map(size).sum(),
+            files_ahead: tasks.len(),
+            jobs,
         };
-        bar.set_message(work.text(Duration::ZERO));
-        Self {
-            bar,
-            started: Instant::now(),
-            work: Mutex::new(work),
-        }
+        bar.set_message(work.text());
+        let work = Mutex::new(work);
+        Self { bar, work }
     }
 
-    /// One file is through; `took_time` is false when there was nothing to do for it.
-    pub(super) fn advance(&self, task: &Task, took_time: bool) {
-        let mut work = self
-            .work
-            .lock()
-            .unwrap_or_else(|broken| broken.into_inner());
+    /// One file is through; it took no time when there was nothing to do for it.
+    pub(super) fn advance(&self, task: &Task, time: Option<Duration>) {
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         work.ahead = work.ahead.saturating_sub(size(task));
-        if took_time {
+        work.files_ahead = work.files_ahead.saturating_sub(1);
+        if let Some(time) = time {
             work.done += size(task);
+            work.time += time;
         }
-        self.bar.set_message(work.text(self.started.elapsed()));
+        self.bar.set_message(work.text());
         self.bar.inc(1);
     }
 
@@ -70,13 +72,16 @@ impl ArchiveBar {
 }
 
 impl Work {
-    /// What is left at the pace so far; nothing is said before a file is done.
-    fn text(self, elapsed: Duration) -> String {
+    /// What is left at the pace so far; nothing is said before a file is done. The time of each file counts, not the time
+    /// gone by, in which others were begun and not finished.
+    fn text(self) -> String {
         if self.done == 0 {
             return "time left not known yet".into();
         }
-        let left = elapsed.mul_f64(self.ahead as f64 / self.done as f64);
-        format!("{} left", HumanDuration(left))
+        let jobs = self.jobs.min(self.files_ahead).max(1);
+        let per_byte = self.time.as_secs_f64() / self.done as f64;
+        let left = per_byte * self.ahead as f64 / jobs as f64;
+        format!("{} left", HumanDuration(Duration::from_secs_f64(left)))
     }
 }
 
@@ -90,11 +95,20 @@ mod tests {
 
     #[test]
     fn time_left_follows_the_bytes_that_took_time() {
-        let minute = Duration::from_secs(60);
-        let text = |done, ahead| Work { done, ahead }.text(minute);
-        assert_eq!(text(0, 900), "time left not known yet");
-        assert_eq!(text(100, 200), "2 minutes left");
-        assert_eq!(text(100, 0), "0 seconds left");
+        let text = |done, ahead, files_ahead| {
+            let work = Work {
+                done,
+                time: Duration::from_secs(60),
+                ahead,
+                files_ahead,
+                jobs: 2,
+            };
+            work.text()
+        };
+        assert_eq!(text(0, 900, 9), "time left not known yet");
+        assert_eq!(text(100, 400, 5), "2 minutes left");
+        assert_eq!(text(100, 200, 1), "2 minutes left");
+        assert_eq!(text(100, 0, 0), "0 seconds left");
     }
 
     #[test]

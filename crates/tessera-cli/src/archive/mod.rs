@@ -13,20 +13,33 @@ use summary::{Failure, Summary};
 use crate::{files, verbosity};
 use anyhow::{Context, Result, bail};
 use bar::ArchiveBar;
+use clap::Args;
 use rayon::prelude::*;
 use std::fs;
+use std::time::Instant;
 
-/// How a folder is worked through.
+/// The options of commands that take whole folders.
+#[derive(Debug, Args)]
+pub(crate) struct FolderArgs {
+    /// Take all files below the given folders; what is done already is skipped.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// With -r: files done at the same time [default: one per core].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(requires = "recursive")]
+    jobs: usize,
+    /// With -r: print the summary as JSON.
+    #[arg(long, requires = "recursive")]
+    json: bool,
+}
+
+/// What may be replaced.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ArchiveOptions {
-    /// Files processed at the same time; zero means one per core.
-    pub(crate) jobs: usize,
-    /// Process again what is done already.
+pub(crate) struct Replacing {
+    /// Whatever is there.
     pub(crate) force: bool,
-    /// What to do with outputs that are older than their inputs.
+    /// Outputs that are older than their inputs.
     pub(crate) stale: Stale,
-    /// Draw a progress bar.
-    pub(crate) bar: bool,
 }
 
 /// What becomes of an output that is older than its input.
@@ -52,12 +65,17 @@ enum Outcome {
     Failed(Failure),
 }
 
-/// Does `work` for every task of a plan, in parallel. `work` writes the output; its folder is there by then.
+/// Does `work` for every task of a plan, in parallel, and tells what became of them. `work` writes the output; its folder
+/// is there by then.
+///
+/// # Errors
+/// If something failed.
 pub(crate) fn process(
     plan: Plan,
-    options: ArchiveOptions,
+    args: &FolderArgs,
+    replacing: Replacing,
     work: impl Fn(&Task) -> Result<Sizes> + Sync,
-) -> Result<Summary> {
+) -> Result<()> {
     let Plan {
         tasks,
         failures,
@@ -65,15 +83,18 @@ pub(crate) fn process(
         ..
     } = plan;
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.jobs)
+        .num_threads(args.jobs)
         .build()
         .context("cannot start the threads")?;
     remove_leftovers(&tasks);
-    let bar = ArchiveBar::new(&tasks, options.bar);
+    let drawn = !(verbosity::quiet() || args.json);
+    let bar = ArchiveBar::new(&tasks, pool.current_num_threads(), drawn);
     let process_one = |task: &Task| {
-        let outcome = process_task(task, options, &work);
+        let started = Instant::now();
+        let outcome = process_task(task, replacing, &work);
         bar.suspend(|| verbosity::detail(describe(task, &outcome)));
-        bar.advance(task, matches!(outcome, Outcome::Done(_)));
+        let took_time = matches!(outcome, Outcome::Done(_));
+        bar.advance(task, took_time.then(|| started.elapsed()));
         outcome
     };
     let outcomes: Vec<Outcome> = pool.install(|| tasks.par_iter().map(process_one).collect());
@@ -82,18 +103,18 @@ pub(crate) fn process(
     outcomes
         .into_iter()
         .for_each(|outcome| summary.add(outcome));
-    Ok(summary)
+    summary.report(args.json)
 }
 
 fn process_task(
     task: &Task,
-    options: ArchiveOptions,
+    replacing: Replacing,
     work: impl Fn(&Task) -> Result<Sizes>,
 ) -> Outcome {
-    if !options.force && is_done(task) {
+    if !replacing.force && is_done(task) {
         return Outcome::Skipped;
     }
-    let result = check_stale(task, options)
+    let result = check_stale(task, replacing)
         .and_then(|()| make_folder(task))
         .and_then(|()| work(task));
     match result {
@@ -102,8 +123,8 @@ fn process_task(
     }
 }
 
-fn check_stale(task: &Task, options: ArchiveOptions) -> Result<()> {
-    if options.stale == Stale::Keep && !options.force && task.output.exists() {
+fn check_stale(task: &Task, replacing: Replacing) -> Result<()> {
+    if replacing.stale == Stale::Keep && !replacing.force && task.output.exists() {
         let output = task.output.display();
         bail!(
             "{output} exists already and is older, so it may be an original; use --force to replace it, or -o for another folder"

@@ -27,7 +27,7 @@ impl Failure {
 
 /// Totals of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Summary {
+pub(super) struct Summary {
     wanted: Wanted,
     done: usize,
     skipped: usize,
@@ -91,7 +91,7 @@ impl Summary {
     ///
     /// # Errors
     /// If something failed.
-    pub(crate) fn report(&self, json: bool) -> Result<()> {
+    pub(super) fn report(&self, json: bool) -> Result<()> {
         if json {
             let text = serde_json::to_string_pretty(&self.to_json())? + "\n";
             print_report(&text)?;

@@ -1,6 +1,8 @@
 //! `tessera encode`: pictures to .tsr files.
 
-use crate::archive::{self, ArchiveOptions, PICTURE_EXTENSIONS, Plan, Sizes, Stale, Task, Wanted};
+use crate::archive::{
+    self, FolderArgs, PICTURE_EXTENSIONS, Plan, Replacing, Sizes, Stale, Task, Wanted,
+};
 use crate::batch;
 use crate::commands::train::parse_size;
 use crate::files::{self, Input};
@@ -19,8 +21,13 @@ use tessera_codec::{
 /// Extension of our files.
 pub(crate) const EXTENSION: &str = "tsr";
 
+const FOLDERS: &str = "\
+With -r the trees of the folders are kept below the output (-o) or beside the pictures. An output counts as done when it
+is not older than its picture.";
+
 /// Arguments of `tessera encode`.
 #[derive(Debug, Args)]
+#[command(after_help = FOLDERS)]
 pub struct EncodeArgs {
     /// The pictures to encode; - reads standard input.
     #[arg(required = true)]
@@ -30,17 +37,8 @@ pub struct EncodeArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     settings: EncodeSettings,
-    /// Encode all pictures below the given folders; what is done already is skipped, and made again only when its
-    /// picture is newer.
-    #[arg(short, long)]
-    recursive: bool,
-    /// With -r: pictures encoded at the same time [default: one per core].
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    #[arg(requires = "recursive")]
-    jobs: usize,
-    /// With -r: print the summary as JSON.
-    #[arg(long, requires = "recursive")]
-    json: bool,
+    #[command(flatten)]
+    folders: FolderArgs,
     #[command(flatten)]
     overwrite: OverwriteArgs,
 }
@@ -229,7 +227,7 @@ fn verify(decoder: &Decoder, encoded: &Encoded, metadata: &Metadata) -> Result<(
 /// # Errors
 /// When any input cannot be encoded; with several inputs the others are still done.
 pub fn run(args: &EncodeArgs) -> Result<()> {
-    if args.recursive {
+    if args.folders.recursive {
         return run_recursive(args);
     }
     let encoder = args.settings.file_encoder(args.settings.threads, true)?;
@@ -253,14 +251,12 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
         shrinks: true,
     });
     plan.add_folders(&args.inputs, args.output.as_deref())?;
-    let options = ArchiveOptions {
-        jobs: args.jobs,
+    let replacing = Replacing {
         force: args.overwrite.force(),
         stale: Stale::Renew,
-        bar: !(verbosity::quiet() || args.json),
     };
     let encode = |task: &Task| encode_task(task, &encoder);
-    archive::process(plan, options, encode)?.report(args.json)
+    archive::process(plan, &args.folders, replacing, encode)
 }
 
 fn encode_task(task: &Task, encoder: &FileEncoder) -> Result<Sizes> {

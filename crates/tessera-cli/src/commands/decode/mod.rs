@@ -5,7 +5,7 @@ mod page;
 mod shrink;
 mod webp;
 
-use crate::archive::{self, ArchiveOptions, Plan, Sizes, Stale, Task, Wanted};
+use crate::archive::{self, FolderArgs, Plan, Replacing, Sizes, Stale, Task, Wanted};
 use crate::commands::encode::EXTENSION;
 use crate::exit::Incomplete;
 use crate::files::{self, Input, Output};
@@ -26,8 +26,13 @@ use tessera_codec::{Band, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
 /// The format when nothing says otherwise.
 const DEFAULT_FORMAT: &str = "png";
 
+const FOLDERS: &str = "\
+With -r the trees of the folders are kept below the output (-o) or beside the files, in the format of --format. An
+output counts as done when it is not older than its file; an older one may be an original and is kept.";
+
 /// Arguments of `tessera decode`.
 #[derive(Debug, Args)]
+#[command(after_help = FOLDERS)]
 pub struct DecodeArgs {
     /// The files to decode; - reads standard input.
     #[arg(required = true)]
@@ -37,16 +42,8 @@ pub struct DecodeArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     settings: DecodeSettings,
-    /// Decode all .tsr files below the given folders; what is done already is skipped.
-    #[arg(short, long)]
-    recursive: bool,
-    /// With -r: files decoded at the same time [default: one per core].
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    #[arg(requires = "recursive")]
-    jobs: usize,
-    /// With -r: print the summary as JSON.
-    #[arg(long, requires = "recursive")]
-    json: bool,
+    #[command(flatten)]
+    folders: FolderArgs,
     #[command(flatten)]
     overwrite: OverwriteArgs,
 }
@@ -112,7 +109,7 @@ impl FromStr for Region {
 /// When a file cannot be read, decoded or written; with `--partial` also when tiles were lost. Of several files the
 /// others are still done.
 pub fn run(args: &DecodeArgs) -> Result<()> {
-    if args.recursive {
+    if args.folders.recursive {
         return run_recursive(args);
     }
     batch::check_folder(&args.inputs, args.output.as_deref())?;
@@ -139,15 +136,13 @@ fn run_recursive(args: &DecodeArgs) -> Result<()> {
         shrinks: false,
     });
     plan.add_folders(&args.inputs, args.output.as_deref())?;
-    let options = ArchiveOptions {
-        jobs: args.jobs,
+    let replacing = Replacing {
         force: args.overwrite.force(),
         stale: Stale::Keep,
-        bar: !(verbosity::quiet() || args.json),
     };
     let decoding = Decoding::new(settings, settings.threads.max(1), false);
-    let decode = |task: &Task| decoding.decode(&task.input, &task.output, options.force);
-    archive::process(plan, options, decode)?.report(args.json)
+    let decode = |task: &Task| decoding.decode(&task.input, &task.output, replacing.force);
+    archive::process(plan, &args.folders, replacing, decode)
 }
 
 /// `photo.tsr` becomes `photo.png` beside it or in the output folder; standard input goes to standard output.
