@@ -7,86 +7,16 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageEncoder};
 use pictures::open;
 use std::fs;
-use std::io::{BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
+use std::io::BufReader;
+use std::path::Path;
 use tessera_dict::Dictionary;
 
-const USAGE: i32 = 2;
-const DAMAGED: i32 = 3;
-const DICTIONARY: i32 = 4;
-const INCOMPLETE: i32 = 6;
+#[path = "support/command.rs"]
+mod command;
 
-/// A folder with the pictures a test needs.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Writes a small RGB picture and returns its path.
-    fn picture(&self, name: &str) -> PathBuf {
-        let path = self.path(name);
-        small_picture().save(&path).unwrap();
-        path
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-}
-
-/// Wider than high, and different in every corner.
-fn small_picture() -> DynamicImage {
-    let pixel = |x: u32, y: u32| image::Rgb([(x * 10) as u8, (y * 20) as u8, 90]);
-    image::RgbImage::from_fn(20, 12, pixel).into()
-}
-
-fn tessera(args: &[&Path]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tessera"))
-        .args(args)
-        .output()
-        .unwrap()
-}
-
-/// Runs a command line in which `{}` stands for the next path.
-fn run(line: &str, paths: &[&Path]) -> Output {
-    let mut paths = paths.iter();
-    let args: Vec<&Path> = line
-        .split_whitespace()
-        .map(|word| match word {
-            "{}" => *paths.next().unwrap(),
-            _ => Path::new(word),
-        })
-        .collect();
-    tessera(&args)
-}
-
-fn succeed(line: &str, paths: &[&Path]) -> Output {
-    let output = run(line, paths);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{line}: {message}");
-    output
-}
-
-/// Asserts the exit code and that the message names what the user should know.
-fn fail(line: &str, paths: &[&Path], code: i32, says: &str) {
-    let output = run(line, paths);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{line}: {message}");
-    assert!(message.contains(says), "{line}: {message}");
-}
+use command::{
+    DAMAGED, DICTIONARY, Folder, INCOMPLETE, USAGE, fail, pipe, run, small_picture, succeed,
+};
 
 #[test]
 fn defaults_need_no_thought() {
@@ -130,7 +60,7 @@ fn unusable_inputs_are_explained() {
     let cut = write("cut.png", &png[..png.len() / 2]);
     fail("encode {}", &[&cut], DAMAGED, "cut.png");
     assert!(!folder.path("cut.tsr").exists());
-    fail("decode {}", &[&text], USAGE, "exists");
+    fail("decode {}", &[&text], USAGE, "input");
     fail(
         "decode {} -o {}",
         &[&text, &folder.path("o.png")],
@@ -165,8 +95,7 @@ fn damaged_files_say_so_and_partial_saves_the_rest() {
     let region = folder.path("region.png");
     succeed("decode {} -o {} --region 3,4,10,5", &[&file, &region]);
     assert_eq!(open(&region).height(), 5);
-    let info = succeed("info {}", &[&file]);
-    assert!(String::from_utf8_lossy(&info.stdout).contains("damage"));
+    fail("info {}", &[&file], DAMAGED, "damaged");
     fs::write(&file, &bytes[..10]).unwrap();
     fail("decode {} -f", &[&file], DAMAGED, "header");
 }
@@ -210,7 +139,10 @@ fn dictionary_problems_have_their_own_messages() {
         fail(line, &[&coded, &path], DICTIONARY, remedy);
     }
     let missing = folder.path("none.tsd");
-    fail("encode {} --dict {}", &[&photo, &missing], 1, "dictionary");
+    let line = "encode {} --dict {}";
+    fail(line, &[&photo, &missing], DICTIONARY, "none.tsd");
+    fail(line, &[&photo, folder.0.path()], DICTIONARY, "folder");
+    fail("dict verify nosuch", &[], DICTIONARY, "dict list");
     assert_eq!(
         folder.names(),
         ["case.tsd", "good.tsd", "photo.png", "photo.tsr"]
@@ -279,20 +211,6 @@ fn streams_work_both_ways() {
     let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
     assert_eq!(info["width"], 20);
     assert_eq!(info["bytes"], encoded.stdout.len());
-}
-
-fn pipe(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tessera"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    output
 }
 
 #[test]

@@ -421,15 +421,13 @@ fn dictionary_errors_are_told_apart() {
 }
 
 #[test]
-fn size_target_is_met_as_well_as_possible() {
+fn size_target_is_met_closely() {
     let picture = synthetic_picture(40, 32, PixelFormat::RGB8);
     let target = |target| encoder(0).target(target).encode(&picture);
     let limit = encode(&picture, 60).bytes.len() as u64;
     let met = target(Target::Size(limit)).unwrap();
-    assert!(met.bytes.len() as u64 <= limit);
-    assert!(met.quantiser <= 60);
-    let finer = encode(&picture, met.quantiser - 1);
-    assert!(finer.bytes.len() as u64 > limit);
+    assert!((limit * 95 / 100..=limit).contains(&(met.bytes.len() as u64)));
+    assert!(met.quantiser.abs_diff(60) <= 1, "{}", met.quantiser);
     let bpp = limit as f64 * 8.0 / (40.0 * 32.0);
     let by_bpp = target(Target::BitsPerPixel(bpp)).unwrap();
     assert!(by_bpp.bytes.len() as u64 <= limit);
@@ -437,13 +435,15 @@ fn size_target_is_met_as_well_as_possible() {
 }
 
 #[test]
-fn psnr_target_is_met_with_the_coarsest_quantiser() {
+fn psnr_target_is_met_closely() {
     let picture = synthetic_picture(40, 32, PixelFormat::RGB8);
     let target = |decibels| encoder(0).target(Target::Psnr(decibels)).encode(&picture);
     let met = target(38.0).unwrap();
-    assert!(met.psnr().unwrap() >= 38.0);
-    let coarser = encode(&picture, met.quantiser + 1);
-    assert!(coarser.psnr().unwrap() < 38.0);
+    assert!(
+        (38.0..=38.25).contains(&met.psnr().unwrap()),
+        "{:?}",
+        met.psnr()
+    );
     assert!(matches!(target(f64::NAN), Err(Error::Parameter(_))));
 }
 

@@ -7,7 +7,7 @@ use rd_support::{quick_request, run, write_picture};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tessera_eval::bd::{RdCurve, bd_rate};
 use tessera_eval::codec::Quality;
 use tessera_eval::metrics::{Comparison, Metric};
@@ -227,6 +227,16 @@ fn points_from_elsewhere_stand_beside_ours() {
     let counter = rd_support::Counter::default();
     let error = tessera_eval::rd::execute(&request, &registry, &counter).unwrap_err();
     assert!(matches!(error, RdError::EmptyImport { .. }), "{error}");
+}
+
+#[test]
+fn what_follows_the_last_point_is_told() {
+    let (pictures, folder) = (two_pictures(), tempfile::tempdir().unwrap());
+    let mut request = quick_request(pictures.path(), folder.path());
+    request.viewer.pictures = 2;
+    let (_, counter) = run(&request);
+    let heard = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    assert_eq!((heard(&counter.shown), heard(&counter.to_show)), (4, 4));
 }
 
 #[test]

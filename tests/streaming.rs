@@ -264,7 +264,7 @@ fn outputs_hold_the_decoded_pixels() {
         let coded = path(format!("{number}.tsr"));
         fs::write(&coded, &file).unwrap();
         let expected = DynamicImage::from(Decoder::new().decode(&file).unwrap());
-        for extension in ["png", "ppm", "tiff"] {
+        for extension in ["png", "pam", "tiff"] {
             let decoded = path(format!("{number}.{extension}"));
             let result = tessera(&["decode"], &coded, &decoded);
             assert!(
@@ -283,12 +283,16 @@ fn outputs_hold_the_decoded_pixels() {
 #[test]
 fn graymaps_and_pixmaps_are_written_as_such() {
     let folder = tempfile::tempdir().unwrap();
-    let (coded, decoded) = (folder.path().join("a.tsr"), folder.path().join("a.ppm"));
-    for (image, magic) in [
-        (0, "P5\n100 150\n255\n"),
-        (5, "P6\n100 150\n65535\n"),
-        (1, "P7\n"),
+    let coded = folder.path().join("a.tsr");
+    for (image, ending, magic) in [
+        (0, "pnm", "P5\n100 150\n255\n"),
+        (5, "pnm", "P6\n100 150\n65535\n"),
+        (0, "ppm", "P6\n100 150\n255\n"),
+        (5, "ppm", "P6\n100 150\n65535\n"),
+        (0, "pgm", "P5\n100 150\n255\n"),
+        (1, "pam", "P7\n"),
     ] {
+        let decoded = coded.with_extension(ending);
         let picture = Picture::try_from(images().remove(image)).unwrap();
         fs::write(&coded, encoder().encode(&picture).unwrap().bytes).unwrap();
         assert!(

@@ -45,8 +45,13 @@ impl Place {
     fn with_strangers() -> Self {
         let place = Self::new();
         let ramp = |x: u32, y: u32| image::Luma([(4 * x + 2 * y) as u8]);
-        let checks =
-            |x: u32, y: u32| image::Luma([if (x / 3 + y / 5) % 2 == 0 { 40 } else { 200 }]);
+        let checks = |x: u32, y: u32| {
+            image::Luma([if (x / 3 + y / 5).is_multiple_of(2) {
+                40
+            } else {
+                200
+            }])
+        };
         image::GrayImage::from_fn(32, 32, ramp)
             .save(place.path("pictures/a.png"))
             .unwrap();

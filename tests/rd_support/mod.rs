@@ -8,13 +8,16 @@ use tessera_eval::picture::{Channels, Picture};
 use tessera_eval::points::Point;
 use tessera_eval::rd::{Outcome, Request, execute};
 use tessera_eval::report::ViewerOptions;
-use tessera_eval::run::{Observer, Skip};
+use tessera_eval::run::{Observer, ReportStage, Skip};
 
 /// Counts what it hears.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     pub(crate) measured: AtomicUsize,
     pub(crate) reused: AtomicUsize,
+    /// Versions of pictures made for the viewer, and how many there should be.
+    pub(crate) shown: AtomicUsize,
+    pub(crate) to_show: AtomicUsize,
 }
 
 impl Observer for Counter {
@@ -27,6 +30,13 @@ impl Observer for Counter {
     }
 
     fn skipped(&self, _skip: &Skip) {}
+
+    fn reporting(&self, stage: ReportStage) {
+        if let ReportStage::Viewer { done, total } = stage {
+            self.shown.fetch_max(done, Ordering::Relaxed);
+            self.to_show.store(total, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Waves, an edge and a little texture; large enough for MS-SSIM.

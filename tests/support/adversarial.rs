@@ -56,7 +56,7 @@ pub fn irregular() -> Vec<(&'static str, Pattern)> {
             "dots every two pixels",
             black_and_white(|x, y| x % 2 == 0 && y % 2 == 0),
         ),
-        ("halftone", gray(|x, y| halftone(x, y))),
+        ("halftone", gray(halftone)),
         (
             "stipple",
             gray(|x, y| {

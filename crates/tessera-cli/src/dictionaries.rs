@@ -3,7 +3,8 @@
 //! The store is every `.tsd` file, whatever its name, in the folders of `TESSERA_DICT_PATH` and in the user's data
 //! folder. A file counts as a dictionary by the hash of its content alone.
 
-use crate::files::read_input;
+use crate::exit::NoDictionary;
+use crate::files::{is_standard_stream, read_input};
 use anyhow::{Context, Result, anyhow};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -105,18 +106,33 @@ pub(crate) fn load(spec: &Path) -> Result<Arc<Dictionary>> {
     if spec.as_os_str() == DEFAULT && !spec.exists() {
         return Ok(Arc::new(Dictionary::builtin().clone()));
     }
-    read(&locate(spec))
+    read(&locate(spec)?)
 }
 
 /// The file meant by a path or by (the start of) an identity.
-pub(crate) fn locate(spec: &Path) -> PathBuf {
+///
+/// # Errors
+/// [`NoDictionary`] if there is none.
+pub(crate) fn locate(spec: &Path) -> Result<PathBuf> {
+    let path = stored(spec).unwrap_or_else(|| spec.to_path_buf());
+    let what = match (path.is_dir(), path.exists() || is_standard_stream(&path)) {
+        (true, _) => "is a folder; name a .tsd file in it".to_owned(),
+        (_, true) => return Ok(path),
+        _ => format!(
+            "is neither a file nor the start of an identity in {}; `tessera dict list` tells what is there",
+            Store::open().places()
+        ),
+    };
+    Err(NoDictionary(format!("the dictionary {} {what}", spec.display())).into())
+}
+
+/// The file in the store that (the start of) an identity stands for.
+fn stored(spec: &Path) -> Option<PathBuf> {
     let digits = spec.to_str().filter(|text| {
         text.len() >= FEWEST_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     });
-    let stored = digits.filter(|_| !spec.exists());
-    stored
-        .and_then(|digits| Store::open().find(&digits.to_ascii_lowercase()))
-        .unwrap_or_else(|| spec.to_path_buf())
+    let digits = digits.filter(|_| !spec.exists())?;
+    Store::open().find(&digits.to_ascii_lowercase())
 }
 
 /// Looks for the dictionary a file needs; `None` for the built-in ones.

@@ -7,10 +7,10 @@ use thiserror::Error as ThisError;
 
 const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
-const DAMAGED: u8 = 3;
+pub(crate) const DAMAGED: u8 = 3;
 const DICTIONARY: u8 = 4;
 const LIMITS: u8 = 5;
-const INCOMPLETE: u8 = 6;
+pub(crate) const INCOMPLETE: u8 = 6;
 
 /// Every exit code and its meaning, as in the manual.
 pub const CODES: &[(u8, &str)] = &[
@@ -73,6 +73,19 @@ pub(crate) struct Usage(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct Incomplete(pub(crate) String);
 
+/// What was told already, with the exit code it deserves.
+#[derive(Debug, ThisError)]
+#[error("{message}")]
+pub(crate) struct Told {
+    pub(crate) code: u8,
+    pub(crate) message: String,
+}
+
+/// There is no dictionary of the name given.
+#[derive(Debug, ThisError)]
+#[error("{0}")]
+pub(crate) struct NoDictionary(pub(crate) String);
+
 /// The exit code for an error, by the first cause in its chain that has one.
 pub fn code(error: &anyhow::Error) -> u8 {
     error.chain().find_map(code_of).unwrap_or(FAILURE)
@@ -93,6 +106,12 @@ fn code_of(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     }
     if cause.is::<Usage>() {
         return Some(USAGE);
+    }
+    if let Some(told) = cause.downcast_ref::<Told>() {
+        return Some(told.code);
+    }
+    if cause.is::<NoDictionary>() {
+        return Some(DICTIONARY);
     }
     cause.is::<Incomplete>().then_some(INCOMPLETE)
 }

@@ -74,7 +74,7 @@ pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
     }
     if path.is_dir() {
         let path = path.display();
-        let advice = "name a file in it; `tessera encode -r` takes whole folders";
+        let advice = "name a file in it; encode and decode take whole folders with -r";
         bail!(Usage(format!("{path} is a folder, not a file; {advice}")));
     }
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
@@ -83,12 +83,39 @@ pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
 /// Refuses an output that exists, before any work is done for it.
 pub(crate) fn check_output(path: &Path, force: bool) -> Result<()> {
     if path.is_dir() {
-        bail!(Usage(format!("{} is a folder", path.display())));
+        let path = path.display();
+        bail!(Usage(format!("{path} is a folder; name a file in it")));
+    }
+    let folder = folder_of(path);
+    if !is_standard_stream(path) && !folder.is_dir() {
+        let folder = folder.display();
+        bail!(Usage(format!(
+            "{}: the folder {folder} does not exist; make it first",
+            cannot_write(path)
+        )));
     }
     if !force && !is_standard_stream(path) && is_plain_or_missing(path) && path.exists() {
         bail!(exists(path));
     }
     Ok(())
+}
+
+/// Where the output of `input` goes: to the file named, into the folder named or beside the input, with another ending.
+/// Standard input goes to standard output.
+///
+/// # Errors
+/// If standard input would need a name in a folder.
+pub(crate) fn output_for(input: &Path, output: Option<&Path>, ending: &str) -> Result<PathBuf> {
+    let renamed = input.with_extension(ending);
+    match output {
+        Some(folder) if folder.is_dir() => match renamed.file_name() {
+            Some(name) if !is_standard_stream(input) => Ok(folder.join(name)),
+            _ => bail!(Usage("name the output file (-o) for standard input".into())),
+        },
+        Some(output) => Ok(output.to_path_buf()),
+        None if is_standard_stream(input) => Ok(STANDARD_STREAM.into()),
+        None => Ok(renamed),
+    }
 }
 
 /// Prints a report to standard output. A reader that has seen enough and closed the pipe is no error.
@@ -165,6 +192,11 @@ impl<'a> Output<'a> {
         Ok(Box::new(handle))
     }
 
+    /// What to say when writing fails.
+    pub(crate) fn failure(&self) -> String {
+        cannot_write(self.path)
+    }
+
     /// Makes the output visible.
     pub(crate) fn commit(self) -> Result<()> {
         let failed = || cannot_write(self.path);
@@ -205,11 +237,15 @@ fn resolve_link(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn temporary_beside(target: &Path) -> std::io::Result<NamedTempFile> {
-    let folder = match target.parent() {
+/// The folder a file lies in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn temporary_beside(target: &Path) -> std::io::Result<NamedTempFile> {
     let prefix = format!("{TEMPORARY_PREFIX}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
@@ -219,7 +255,19 @@ fn temporary_beside(target: &Path) -> std::io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    builder
+        .tempfile_in(folder_of(target))
+        .map_err(without_temporary_name)
+}
+
+/// The error of the system itself: around it stands a name that means nothing to the user.
+fn without_temporary_name(error: std::io::Error) -> std::io::Error {
+    let inner = error.get_ref().and_then(|inner| inner.source());
+    let system = inner.and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    match system.and_then(std::io::Error::raw_os_error) {
+        Some(code) => std::io::Error::from_raw_os_error(code),
+        None => error.kind().into(),
+    }
 }
 
 /// Removes temporary files in `folder` whose process is gone. Does nothing where the system

@@ -3,20 +3,36 @@
 //! `main.rs` only calls [`run`], so everything here is testable without a process.
 
 mod archive;
+mod batch;
 pub mod commands;
 mod dictionaries;
 pub mod exit;
 mod files;
 mod interrupt;
+mod overwrite;
+mod pictures;
 pub mod progress;
 pub mod threads;
 mod verbosity;
 
 use clap::{Parser, Subcommand};
 
-/// A still-image codec: sparse coding over shared dictionaries learned by BatchSVD.
+/// Tessera makes small files of pictures: photos, scans and screenshots become .tsr files and back.
+///
+/// It is lossy, like JPEG and AVIF. What makes files small is a dictionary that
+/// encoder and decoder share: one is built in, and `tessera train` learns one from
+/// your own pictures.
+///
+///     tessera encode photo.jpg        writes photo.tsr
+///     tessera decode photo.tsr        writes photo.png
+///     tessera info photo.tsr          says what is in it and whether it is intact
 #[derive(Debug, Parser)]
-#[command(name = "tessera", version, about, propagate_version = true)]
+#[command(
+    name = "tessera",
+    version,
+    propagate_version = true,
+    verbatim_doc_comment
+)]
 #[command(after_long_help = exit::help())]
 pub struct Cli {
     #[command(flatten)]
@@ -30,13 +46,13 @@ pub struct Cli {
 enum Command {
     /// Encode pictures (PNG, JPEG, WebP, PNM, TIFF, BMP) as .tsr files.
     Encode(commands::encode::EncodeArgs),
-    /// Decode a .tsr file to a common format.
+    /// Decode .tsr files to a common format.
     Decode(commands::decode::DecodeArgs),
-    /// Show what a .tsr file holds and whether it is intact.
+    /// Show what .tsr files hold and whether they are intact.
     Info(commands::info::InfoArgs),
     /// Measure rate-distortion curves of codecs and write a report.
     Rd(commands::rd::RdArgs),
-    /// Compare two pictures: every metric, and where they differ.
+    /// Compare two pictures, .tsr files included: every metric, and where they differ.
     Compare(commands::compare::CompareArgs),
     /// Learn a dictionary from pictures.
     Train(commands::train::TrainArgs),

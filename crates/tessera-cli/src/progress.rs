@@ -7,12 +7,14 @@ use crate::verbosity;
 use batchsvd::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tessera_eval::paper::{Method, Watch};
 use tessera_train::{Stage, TrainObserver};
 
 const STEPS: &str = "{bar:30} {pos}/{len} {wide_msg} {elapsed}";
 const PHASES: &str = "{spinner} {wide_msg} {elapsed}";
+const PIXELS: &str = "{bar:30} {percent} % {msg} {elapsed}";
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// A line that tells the phase and the objective of one learning run.
@@ -145,6 +147,44 @@ impl TrainObserver for StageBar {
     }
 }
 
+/// A bar over the pixels of one picture, drawn for large ones only.
+pub(crate) struct PixelBar(ProgressBar);
+
+/// Pictures below this are done before a bar could be read.
+const LARGE: u64 = 2_000_000;
+
+impl PixelBar {
+    /// A bar for a picture of so many pixels.
+    pub(crate) fn new(what: &'static str, pixels: u64, wanted: bool) -> Self {
+        let bar = match wanted && pixels >= LARGE {
+            true => drawn(ProgressBar::new(pixels), PIXELS),
+            false => ProgressBar::hidden(),
+        };
+        bar.set_message(what);
+        Self(bar)
+    }
+
+    /// To be called with the pixels of every tile that is done. A search for a target goes over the picture again and
+    /// again; each pass is a bar of its own.
+    pub(crate) fn on_tile(&self) -> impl Fn(u64) + Send + Sync + 'static {
+        let bar = self.0.clone();
+        let passes = AtomicU64::new(1);
+        move |pixels| {
+            if Some(bar.position()) >= bar.length() {
+                let pass = passes.fetch_add(1, Ordering::Relaxed) + 1;
+                bar.set_position(0);
+                bar.set_message(format!("pass {pass}"));
+            }
+            bar.inc(pixels);
+        }
+    }
+
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A line that tells what is being waited for.
 pub(crate) fn waiting(what: &'static str) -> ProgressBar {
     let bar = drawn(ProgressBar::no_length(), PHASES);
@@ -194,9 +234,20 @@ mod tests {
 
     #[test]
     fn templates_parse() {
-        for template in [STEPS, PHASES] {
+        for template in [STEPS, PHASES, PIXELS] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
+    }
+
+    #[test]
+    fn pixels_of_a_picture_are_counted_pass_by_pass() {
+        let bar = PixelBar(ProgressBar::hidden());
+        bar.0.set_length(30);
+        let hear = bar.on_tile();
+        [10, 10, 10].into_iter().for_each(&hear);
+        assert_eq!(bar.0.position(), 30);
+        hear(10);
+        assert_eq!((bar.0.position(), bar.0.message().as_str()), (10, "pass 2"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::threads;
 use crate::tile::trace::{Trace, trace_tile};
 use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
 use crate::tile_grid::Rect;
+use crate::watch::TileWatch;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera_dict::{DictId, Dictionary};
@@ -50,6 +51,7 @@ pub struct Decoder {
     threads: usize,
     integrity: Integrity,
     dictionaries: Vec<Arc<Dictionary>>,
+    watch: TileWatch,
 }
 
 /// Some rows of a picture, decoded.
@@ -118,6 +120,13 @@ impl Decoder {
     #[must_use]
     pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
         self.dictionaries.push(dictionary);
+        self
+    }
+
+    /// Calls `hear` with the number of pixels of every tile that is done, from whichever thread did it.
+    #[must_use]
+    pub fn on_tile(mut self, hear: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.watch = TileWatch::new(hear);
         self
     }
 
@@ -264,7 +273,9 @@ impl Decoder {
         let tiles: Vec<usize> = container.grid().touching(window).collect();
         let decode_one = |&index: &usize| {
             let rect = container.grid().rect(index);
-            match decode_samples(container, index, dictionary) {
+            let decoded = decode_samples(container, index, dictionary);
+            self.watch.done(rect.area());
+            match decoded {
                 Ok(samples) => {
                     let mut canvas = canvas.lock().unwrap_or_else(PoisonError::into_inner);
                     pixels::paste(&mut canvas, window, rect, &samples);

@@ -8,13 +8,14 @@ use crate::limits;
 use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
-use crate::quality::{CHROMA_OFFSET, Effort, MAX_QUANTISER, Quality, alpha_quantiser};
+use crate::quality::{CHROMA_OFFSET, Effort, Quality, alpha_quantiser};
 use crate::references;
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
-use crate::search::{Pass, Target, search};
+use crate::search::{OperatingPoint, Pass, Target, search};
 use crate::threads;
 use crate::tile::{self, EncodedTile, TileConfig, encode_tile, encode_tile_unseen};
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
+use crate::watch::TileWatch;
 use rayon::prelude::*;
 use std::iter::Sum;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub struct Encoder {
     strip_metadata: bool,
     outcome: bool,
     dictionary: Option<Arc<Dictionary>>,
+    watch: TileWatch,
 }
 
 impl Default for Encoder {
@@ -75,6 +77,7 @@ impl Default for Encoder {
             strip_metadata: false,
             outcome: true,
             dictionary: None,
+            watch: TileWatch::default(),
         }
     }
 }
@@ -181,6 +184,14 @@ impl Encoder {
         self
     }
 
+    /// Calls `hear` with the number of pixels of every tile that is done, from whichever thread did it. Targets other
+    /// than a quality take several passes over all tiles.
+    #[must_use]
+    pub fn on_tile(mut self, hear: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.watch = TileWatch::new(hear);
+        self
+    }
+
     /// Encodes a picture and its metadata.
     ///
     /// # Errors
@@ -213,8 +224,8 @@ impl Encoder {
                 true => Metadata::default(),
                 false => source.metadata().clone(),
             };
-            search(self.target, source.info().pixels(), |quantiser, pass| {
-                let job = Job::new(self, source.info(), format, quantiser, pass);
+            search(self.target, source.info().pixels(), |point, pass| {
+                let job = Job::new(self, source.info(), format, point, pass);
                 let tiles = job.encode_tiles(source, threads)?;
                 Ok(job.assemble(tiles, &metadata))
             })
@@ -242,13 +253,14 @@ const BYTES_PER_SAMPLE: u64 = 16;
 
 /// One pass over a picture with everything decided.
 struct Job<'a> {
+    watch: &'a TileWatch,
     info: PictureInfo,
     /// The format as coded: opaque alpha may be gone.
     format: PixelFormat,
     dictionary: &'a Dictionary,
     effort: Effort,
     tile_log2: u8,
-    quantiser: u8,
+    point: OperatingPoint,
     /// Whether to find out what a decoder will make of it.
     outcome: bool,
 }
@@ -265,10 +277,11 @@ impl<'a> Job<'a> {
         encoder: &'a Encoder,
         info: PictureInfo,
         format: PixelFormat,
-        quantiser: u8,
+        point: OperatingPoint,
         pass: Pass,
     ) -> Self {
         Self {
+            watch: &encoder.watch,
             info,
             format,
             dictionary: encoder
@@ -280,7 +293,7 @@ impl<'a> Job<'a> {
                 Pass::Exact => encoder.effort,
             },
             tile_log2: encoder.tile_log2,
-            quantiser: quantiser.min(MAX_QUANTISER),
+            point,
             outcome: match encoder.target {
                 Target::Psnr(_) => true,
                 _ => encoder.outcome && pass == Pass::Exact,
@@ -302,7 +315,11 @@ impl<'a> Job<'a> {
             let end = tiles.len() + (rows * grid.columns()) as usize;
             let coded = (tiles.len()..end)
                 .into_par_iter()
-                .map(|index| self.encode_tile(band, y, grid.rect(index)))
+                .map(|index| {
+                    let tile = self.encode_tile(band, y, grid.rect(index));
+                    self.watch.done(grid.rect(index).area());
+                    tile
+                })
                 .collect::<Result<Vec<_>>>()?;
             tiles.extend(coded);
             Ok(())
@@ -311,7 +328,9 @@ impl<'a> Job<'a> {
     }
 
     fn alpha_quantiser(&self) -> Option<u8> {
-        self.format.alpha.then(|| alpha_quantiser(self.quantiser))
+        self.format
+            .alpha
+            .then(|| alpha_quantiser(self.point.quantiser))
     }
 
     fn chroma_offset(&self) -> i8 {
@@ -336,7 +355,7 @@ impl<'a> Job<'a> {
             width: rect.width,
             height: rect.height,
             layout: layout(self.format.colour),
-            quantiser: self.quantiser,
+            quantiser: self.point.quantiser,
             chroma_offset: self.chroma_offset(),
             origin: (rect.x, rect.y),
             alpha: false,
@@ -383,7 +402,8 @@ impl<'a> Job<'a> {
 
     /// Codes planes; what a decoder makes of them is left out unless it is wanted.
     fn encode_planes(&self, planes: &[Plane], config: &TileConfig) -> EncodedTile {
-        let effort = tile::Effort::level(self.effort.value());
+        let mut effort = tile::Effort::level(self.effort.value());
+        effort.lambda *= self.point.thrift;
         if self.outcome {
             return encode_tile(planes, config, self.dictionary, effort);
         }
@@ -400,7 +420,7 @@ impl<'a> Job<'a> {
         let header = self.header(WorkBound::at_least(work));
         Encoded {
             bytes: container::write(header, metadata, &data),
-            quantiser: self.quantiser,
+            quantiser: self.point.quantiser,
             outcome,
         }
     }
@@ -412,7 +432,7 @@ impl<'a> Job<'a> {
             width: self.info.width(),
             height: self.info.height(),
             tile_log2: self.tile_log2,
-            quantiser: self.quantiser,
+            quantiser: self.point.quantiser,
             chroma_offset: self.chroma_offset(),
             alpha_quantiser: self.alpha_quantiser(),
             tile_work,

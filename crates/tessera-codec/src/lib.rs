@@ -32,6 +32,7 @@ pub mod stages;
 mod threads;
 pub mod tile;
 mod tile_grid;
+mod watch;
 
 #[cfg(feature = "encoder")]
 mod distortion;

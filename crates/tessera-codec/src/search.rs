@@ -1,4 +1,4 @@
-//! Targets, and the search for the quantiser that meets them.
+//! Targets, and the search for the operating point that meets them.
 
 use crate::encode::Encoded;
 use crate::error::{Error, Result};
@@ -34,15 +34,49 @@ pub(crate) enum Pass {
     Exact,
 }
 
-/// Encodes with a quantiser; what a search calls again and again.
-pub(crate) trait Encode: FnMut(u8, Pass) -> Result<Encoded> {}
-impl<F: FnMut(u8, Pass) -> Result<Encoded>> Encode for F {}
+/// How coarsely a picture is coded: a quantiser and, in between two of them, how dear a bit is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OperatingPoint {
+    /// The quantiser index.
+    pub(crate) quantiser: u8,
+    /// Factor on the usual price of a bit: above one files get smaller, below one pictures better.
+    pub(crate) thrift: f32,
+}
+
+/// Logarithm of the factor on the price of a bit that does more than one index of the quantiser, so that neighbouring
+/// quantisers overlap and no size lies between them. Half of it is the most that is used.
+const THRIFT_PER_INDEX: f64 = 0.6;
+
+impl OperatingPoint {
+    /// A quantiser as it is.
+    fn of(quantiser: u8) -> Self {
+        Self {
+            quantiser,
+            thrift: 1.0,
+        }
+    }
+
+    /// A point between quantisers.
+    fn at(coarseness: f64) -> Self {
+        let nearest = coarseness.round().clamp(0.0, f64::from(MAX_QUANTISER));
+        Self {
+            quantiser: nearest as u8,
+            thrift: (THRIFT_PER_INDEX * (coarseness - nearest)).exp() as f32,
+        }
+    }
+}
+
+/// Encodes at a point; what a search calls again and again.
+pub(crate) trait Encode: FnMut(OperatingPoint, Pass) -> Result<Encoded> {}
+impl<F: FnMut(OperatingPoint, Pass) -> Result<Encoded>> Encode for F {}
 
 /// Encodes so that the target is met.
 pub(crate) fn search(target: Target, pixels: u64, mut encode: impl Encode) -> Result<Encoded> {
     match target {
-        Target::Quality(quality) => encode(quality.quantiser(), Pass::Exact),
-        Target::Quantiser(index) if index <= MAX_QUANTISER => encode(index, Pass::Exact),
+        Target::Quality(quality) => encode(OperatingPoint::of(quality.quantiser()), Pass::Exact),
+        Target::Quantiser(index) if index <= MAX_QUANTISER => {
+            encode(OperatingPoint::of(index), Pass::Exact)
+        }
         Target::Quantiser(index) => Err(Error::Parameter(format!(
             "the quantiser index is 0 to {MAX_QUANTISER}, not {index}"
         ))),
@@ -53,14 +87,22 @@ pub(crate) fn search(target: Target, pixels: u64, mut encode: impl Encode) -> Re
         Target::BitsPerPixel(bpp) => Err(Error::Parameter(format!(
             "bits per pixel must be a positive number, not {bpp}"
         ))),
-        Target::Psnr(decibels) => reaching_psnr(decibels, encode),
+        Target::Psnr(decibels) if decibels.is_finite() => reaching_psnr(decibels, encode),
+        Target::Psnr(decibels) => Err(Error::Parameter(format!(
+            "a PSNR is a number of decibels, not {decibels}"
+        ))),
     }
 }
 
-/// The finest quantiser whose file is not larger than `bytes`.
+/// The best picture whose file is not larger than `bytes`.
 fn within_size(bytes: u64, encode: impl Encode) -> Result<Encoded> {
-    let fits = |encoded: &Encoded| encoded.bytes.len() as u64 <= bytes;
-    best_that_meets(Direction::Finer, encode, fits)?.map_err(|coarsest| {
+    let goal = Goal {
+        margin: |encoded: &Encoded| (bytes as f64 / encoded.bytes.len() as f64).ln(),
+        tolerance: 0.008,
+        slope: 0.075,
+    };
+    let finest_first = |effort: f64| f64::from(MAX_QUANTISER) - effort;
+    goal.approach(finest_first, encode)?.map_err(|coarsest| {
         Error::Parameter(format!(
             "the file cannot be made smaller than {} bytes, {bytes} were asked for; allow more, \
              scale the picture down or drop its metadata",
@@ -69,108 +111,213 @@ fn within_size(bytes: u64, encode: impl Encode) -> Result<Encoded> {
     })
 }
 
-/// The coarsest quantiser whose picture has at least `decibels`.
+/// The smallest file whose picture has at least `decibels`.
 fn reaching_psnr(decibels: f64, encode: impl Encode) -> Result<Encoded> {
-    let reaches = |encoded: &Encoded| encoded.psnr() >= Some(decibels);
-    best_that_meets(Direction::Coarser, encode, reaches)?.map_err(|finest| {
-        Error::Parameter(format!(
-            "{decibels} dB cannot be reached; the best for this picture is {:.2} dB",
-            finest.psnr().unwrap_or_default()
-        ))
-    })
-}
-
-/// Where the quantiser moves as long as the target is met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Finer,
-    Coarser,
-}
-
-impl Direction {
-    fn step(self, index: u8) -> Option<u8> {
-        match self {
-            Self::Finer => index.checked_sub(1),
-            Self::Coarser => Some(index + 1).filter(|index| *index <= MAX_QUANTISER),
-        }
-    }
-
-    fn reversed(self) -> Self {
-        match self {
-            Self::Finer => Self::Coarser,
-            Self::Coarser => Self::Finer,
-        }
-    }
-}
-
-/// Finds the neighbourhood by bisection over rough passes, then walks with exact ones.
-///
-/// Size and distortion fall and rise with the quantiser except for noise of a fraction of a
-/// percent, and rough passes differ from exact ones by an index or two, so the walk is short.
-/// What is returned was measured to meet the target, and the next quantiser in the direction
-/// was measured not to. `Err` holds the nearest miss when none meets it.
-fn best_that_meets(
-    direction: Direction,
-    mut encode: impl Encode,
-    meets: impl Fn(&Encoded) -> bool,
-) -> Result<Result<Encoded, Encoded>> {
-    let start = bisect(direction, |index| Ok(meets(&encode(index, Pass::Rough)?)))?;
-    let first = encode(start, Pass::Exact)?;
-    if meets(&first) {
-        return walk(first, direction, encode, |encoded| !meets(encoded)).map(|(best, _)| Ok(best));
-    }
-    let (miss, hit) = walk(first, direction.reversed(), encode, meets)?;
-    Ok(hit.ok_or(miss))
-}
-
-/// Walks until `stop` holds or the scale ends; returns the last result before that and the one
-/// that stopped it.
-fn walk(
-    mut last: Encoded,
-    direction: Direction,
-    mut encode: impl Encode,
-    stop: impl Fn(&Encoded) -> bool,
-) -> Result<(Encoded, Option<Encoded>)> {
-    while let Some(index) = direction.step(last.quantiser) {
-        let next = encode(index, Pass::Exact)?;
-        if stop(&next) {
-            return Ok((last, Some(next)));
-        }
-        last = next;
-    }
-    Ok((last, None))
-}
-
-/// The last index in `direction` that meets the target, or the safe end of the scale when none
-/// does.
-fn bisect(direction: Direction, mut meets: impl FnMut(u8) -> Result<bool>) -> Result<u8> {
-    let (mut safe, mut beyond) = match direction {
-        Direction::Finer => (i16::from(MAX_QUANTISER), -1),
-        Direction::Coarser => (0, i16::from(MAX_QUANTISER) + 1),
+    let goal = Goal {
+        margin: |encoded: &Encoded| encoded.psnr().unwrap_or(f64::NEG_INFINITY) - decibels,
+        tolerance: 0.045,
+        slope: 0.45,
     };
-    while (safe - beyond).abs() > 1 {
-        let middle = (safe + beyond) / 2;
-        if meets(middle as u8)? {
-            safe = middle;
-        } else {
-            beyond = middle;
+    goal.approach(|coarseness| coarseness, encode)?
+        .map_err(|finest| {
+            Error::Parameter(format!(
+                "{decibels} dB cannot be reached; the best for this picture is {:.2} dB",
+                finest.psnr().unwrap_or_default()
+            ))
+        })
+}
+
+/// What a search is after: to go as far as the margin allows.
+///
+/// The way is measured in indices of the quantiser, away from the end of the scale where the target is met most easily.
+struct Goal<M> {
+    /// How much room there is, negative when the target is missed. It falls on the way, by about `slope` per index.
+    margin: M,
+    /// Room that need not be used.
+    tolerance: f64,
+    slope: f64,
+}
+
+/// The far end of the way.
+const END: f64 = MAX_QUANTISER as f64;
+
+/// Rough passes are over when they are this near, in indices; exact ones differ from them by more.
+const NEAR: f64 = 0.7;
+/// Points of the way this near to each other are the same.
+const SAME: f64 = 0.01;
+/// Most passes of either kind.
+const MOST_ROUGH: usize = 6;
+const MOST_EXACT: usize = 9;
+
+impl<M: Fn(&Encoded) -> f64> Goal<M> {
+    /// Finds the neighbourhood with rough passes, then the point with exact ones.
+    ///
+    /// What is returned was measured to meet the target; `Err` holds the result at the easy end when nothing does.
+    fn approach(
+        &self,
+        coarseness: impl Fn(f64) -> f64,
+        mut encode: impl Encode,
+    ) -> Result<Result<Encoded, Encoded>> {
+        let mut at = |way: f64, pass| encode(OperatingPoint::at(coarseness(way)), pass);
+        let mut course = Course::new(END / 2.0, self.slope);
+        for _ in 0..MOST_ROUGH {
+            let excess = self.excess(&at(course.next, Pass::Rough)?);
+            course.learn(excess);
+            if excess.abs() < NEAR * self.slope || course.is_over() {
+                break;
+            }
+        }
+        let mut course = Course::new(course.next, course.slope);
+        let mut best: Option<(f64, Encoded)> = None;
+        for pass in 1.. {
+            let encoded = at(course.next, Pass::Exact)?;
+            let margin = (self.margin)(&encoded);
+            let at_start = course.next <= 0.0;
+            course.learn(self.excess(&encoded));
+            if margin >= 0.0 && best.as_ref().is_none_or(|(least, _)| margin < *least) {
+                best = Some((margin, encoded));
+            } else if margin < 0.0 && at_start {
+                return Ok(best.map(|(_, encoded)| encoded).ok_or(encoded));
+            }
+            let over = pass >= MOST_EXACT || course.is_over();
+            match best {
+                Some((margin, encoded)) if margin <= self.tolerance || over => {
+                    return Ok(Ok(encoded));
+                }
+                _ => {}
+            }
+        }
+        unreachable!("the easy end of the way ends every search")
+    }
+
+    /// Room beyond the middle of what is allowed.
+    fn excess(&self, encoded: &Encoded) -> f64 {
+        (self.margin)(encoded) - self.tolerance / 2.0
+    }
+}
+
+/// Where a search has been, and where it looks next: a root between two ends that it draws together.
+#[derive(Debug, Clone, Copy)]
+struct Course {
+    next: f64,
+    /// How fast the excess falls.
+    slope: f64,
+    /// The farthest point with too much room and the nearest with too little, with their excess.
+    room: Option<(f64, f64)>,
+    lack: Option<(f64, f64)>,
+    /// How often in a row the same end was moved.
+    repeated: i32,
+}
+
+impl Course {
+    fn new(next: f64, slope: f64) -> Self {
+        Self {
+            next,
+            slope,
+            room: None,
+            lack: None,
+            repeated: 0,
         }
     }
-    Ok(safe as u8)
+
+    /// Takes in the excess at the point that was looked at and chooses the next one.
+    fn learn(&mut self, excess: f64) {
+        let here = (self.next, excess);
+        let end = match excess >= 0.0 {
+            true => &mut self.room,
+            false => &mut self.lack,
+        };
+        self.repeated = match end.replace(here) {
+            Some(_) => self.repeated + 1,
+            None => 0,
+        };
+        let next = match (self.room, self.lack) {
+            (Some(room), Some(lack)) => self.between(room, lack),
+            // With one end only, ever larger steps find the other one.
+            _ => here.0 + excess / self.slope * 2f64.powi(self.repeated),
+        };
+        self.next = next.clamp(0.0, END);
+    }
+
+    /// By the straight line between both ends, or halfway if that has moved the same end twice.
+    fn between(&mut self, room: (f64, f64), lack: (f64, f64)) -> f64 {
+        let (width, fall) = (lack.0 - room.0, room.1 - lack.1);
+        let share = room.1 / fall;
+        if width <= 0.0 || !share.is_finite() || self.repeated >= 2 {
+            self.repeated = 0;
+            return f64::midpoint(room.0, lack.0);
+        }
+        self.slope = fall / width;
+        room.0 + width * share.clamp(0.05, 0.95)
+    }
+
+    /// True when there is nothing between the ends, or no way on.
+    fn is_over(&self) -> bool {
+        let met = |end: Option<(f64, f64)>, point: f64| {
+            end.is_some_and(|(place, _)| (place - point).abs() < SAME)
+        };
+        met(self.room, self.next) || met(self.lack, self.next)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    /// Files as large as real ones would be, with steps, noise and a slope of their own; how often it was called.
+    fn file(size: f64, slope: f64, calls: &Cell<usize>) -> impl Encode {
+        move |point: OperatingPoint, pass| {
+            calls.set(calls.get() + 1);
+            let coarse = f64::from(point.quantiser) + f64::from(point.thrift).ln() / 0.45;
+            let noise = 1.0 + 0.001 * (coarse * 997.0).sin();
+            let rough = if pass == Pass::Rough { 1.12 } else { 1.0 };
+            let bytes = 30.0 + size * rough * noise * (-slope * coarse).exp();
+            Ok(Encoded {
+                bytes: vec![0; bytes as usize],
+                quantiser: point.quantiser,
+                outcome: None,
+            })
+        }
+    }
 
     #[test]
-    fn bisection_finds_every_crossing() {
-        for crossing in 0..=MAX_QUANTISER {
-            let finer = bisect(Direction::Finer, |index| Ok(index >= crossing)).unwrap();
-            let coarser = bisect(Direction::Coarser, |index| Ok(index <= crossing)).unwrap();
-            assert_eq!((finer, coarser), (crossing, crossing));
+    fn sizes_are_met_closely_from_below() {
+        let large = [77_777, 200_000, 1_000_000];
+        let small = [2_000, 20_000];
+        let all = [0.03, 0.075, 0.12].map(|slope| large.map(|target| (slope, target)));
+        let steep = [0.075, 0.12].map(|slope| small.map(|target| (slope, target)));
+        for &(slope, target) in all.as_flattened().iter().chain(steep.as_flattened()) {
+            let calls = Cell::new(0);
+            let found = within_size(target, file(3e6, slope, &calls)).unwrap();
+            let share = found.bytes.len() as f64 / target as f64;
+            assert!((0.99..=1.0).contains(&share), "{target}, {slope}: {share}");
+            assert!(
+                calls.get() <= 9,
+                "{target}, {slope}: {} passes",
+                calls.get()
+            );
         }
-        assert_eq!(bisect(Direction::Finer, |_| Ok(false)).unwrap(), 127);
-        assert_eq!(bisect(Direction::Coarser, |_| Ok(false)).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_met_is_told_and_what_is_easy_is_best() {
+        let calls = Cell::new(0);
+        let small = within_size(20, file(3e6, 0.075, &calls)).unwrap_err();
+        assert!(
+            small.to_string().contains("cannot be made smaller"),
+            "{small}"
+        );
+        let large = within_size(1 << 30, file(3e6, 0.075, &calls)).unwrap();
+        assert_eq!(large.quantiser, 0);
+        let nothing = Target::Psnr(f64::NAN);
+        assert!(search(nothing, 1, file(3e6, 0.075, &calls)).is_err());
+    }
+
+    #[test]
+    fn whole_indices_are_coded_as_ever() {
+        let points: Vec<_> = [0.0, 59.0, 127.0].map(OperatingPoint::at).into();
+        assert!(points.iter().all(|point| point.thrift == 1.0), "{points:?}");
+        assert!(OperatingPoint::at(59.4).thrift > 1.0 && OperatingPoint::at(58.6).quantiser == 59);
     }
 }

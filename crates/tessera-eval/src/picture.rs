@@ -1,6 +1,7 @@
 //! 8-bit pictures, gray or RGB: what every codec gets and what every metric compares.
 
-use image::{DynamicImage, ExtendedColorType, ImageError};
+use image::codecs::png::PngEncoder;
+use image::{DynamicImage, ExtendedColorType, ImageEncoder, ImageError};
 use std::io;
 use std::path::Path;
 use thiserror::Error;
@@ -110,10 +111,14 @@ impl Picture {
     /// # Errors
     /// [`PictureError`] if the bytes are of no known format, or damaged.
     pub fn from_encoded(bytes: &[u8]) -> Result<Self, PictureError> {
-        Self::from_dynamic(&image::load_from_memory(bytes)?)
+        Self::from_image(&image::load_from_memory(bytes)?)
     }
 
-    fn from_dynamic(image: &DynamicImage) -> Result<Self, PictureError> {
+    /// A picture of the `image` crate, with the rules of [`Picture::read`].
+    ///
+    /// # Errors
+    /// [`PictureError::SampleCount`] if it has no pixels.
+    pub fn from_image(image: &DynamicImage) -> Result<Self, PictureError> {
         let (width, height) = (image.width(), image.height());
         let (channels, samples) = if image.color().has_color() {
             (Channels::Rgb, image.to_rgb8().into_raw())
@@ -131,6 +136,17 @@ impl Picture {
         let color = self.channels.color_type();
         image::save_buffer(path, &self.samples, self.width, self.height, color)?;
         Ok(())
+    }
+
+    /// The picture as a PNG file.
+    ///
+    /// # Errors
+    /// [`PictureError`] if it is too large for the format.
+    pub fn to_png(&self) -> Result<Vec<u8>, PictureError> {
+        let mut file = Vec::new();
+        let (color, encoder) = (self.channels.color_type(), PngEncoder::new(&mut file));
+        encoder.write_image(&self.samples, self.width, self.height, color)?;
+        Ok(file)
     }
 
     /// Width in pixels.

@@ -6,7 +6,7 @@ use crate::points::{Point, PointStore, PointsError, read_points};
 use crate::report::{
     CodecInfo, PictureInfo, Report, ReportError, ReportInput, ViewerOptions, exhibits,
 };
-use crate::run::{Ladder, Observer, Plan, RunError, collect_sources};
+use crate::run::{Ladder, Observer, Plan, ReportStage, RunError, collect_sources};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -150,6 +150,7 @@ pub fn execute(
     let mut points = plan.points(&store);
     store.finish()?;
     points.extend(imported.into_iter().flat_map(|(_, points)| points));
+    observer.reporting(ReportStage::Figures);
     let mut report = Report::new(ReportInput {
         codecs,
         pictures: plan.sources.iter().map(PictureInfo::from).collect(),
@@ -159,9 +160,10 @@ pub fn execute(
         skipped,
     });
     let (shown, failures) =
-        pool(request.jobs)?.install(|| exhibits(&plan, &report, request.viewer));
+        pool(request.jobs)?.install(|| exhibits(&plan, &report, request.viewer, observer));
     failures.iter().for_each(|skip| observer.skipped(skip));
     report.skipped.extend(failures);
+    observer.reporting(ReportStage::Writing);
     let mut files = vec![points_path];
     files.extend(report.write(&request.folder, &shown)?);
     Ok(Outcome { report, files })

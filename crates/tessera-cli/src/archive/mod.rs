@@ -1,92 +1,147 @@
-//! Whole folders: find the pictures, encode what is not done yet, sum up.
+//! Whole folders: find the files, process what is not done yet, sum up.
 //!
 //! Every output appears by renaming a finished file, so a run can be killed at any moment and
 //! started again: what is there is whole, and what is missing is done next time.
 
+mod bar;
 mod plan;
 mod summary;
 
-pub(crate) use plan::{Plan, Task};
-pub(crate) use summary::{Failure, Summary};
+pub(crate) use plan::{PICTURE_EXTENSIONS, Plan, Task, Wanted};
+use summary::{Failure, Summary};
 
-use crate::commands::encode::FileEncoder;
 use crate::{files, verbosity};
-use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::{Context, Result, bail};
+use bar::ArchiveBar;
+use clap::Args;
 use rayon::prelude::*;
 use std::fs;
+use std::time::Instant;
 
-/// How a folder is worked through.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ArchiveOptions {
-    /// Pictures encoded at the same time; zero means one per core.
-    pub(crate) jobs: usize,
-    /// Encode again what is done already.
-    pub(crate) force: bool,
-    /// Draw a progress bar.
-    pub(crate) bar: bool,
+/// The options of commands that take whole folders.
+#[derive(Debug, Args)]
+pub(crate) struct FolderArgs {
+    /// Take all files below the given folders; what is done already is skipped.
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// With -r: files done at the same time [default: one per core].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(requires = "recursive")]
+    jobs: usize,
+    /// With -r: print the summary as JSON.
+    #[arg(long, requires = "recursive")]
+    json: bool,
 }
 
-/// What became of one picture.
+/// What may be replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Replacing {
+    /// Whatever is there.
+    pub(crate) force: bool,
+    /// Outputs that are older than their inputs.
+    pub(crate) stale: Stale,
+}
+
+/// What becomes of an output that is older than its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stale {
+    /// It is made again: nothing else makes files of its kind.
+    Renew,
+    /// It is kept, for it may be an original.
+    Keep,
+}
+
+/// Bytes of a file before and after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+/// What became of one file.
 enum Outcome {
-    Encoded { before: u64, after: u64 },
+    Done(Sizes),
     Skipped,
     Failed(Failure),
 }
 
-/// Encodes every picture of a plan.
-pub(crate) fn encode(
+/// Does `work` for every task of a plan, in parallel, and tells what became of them. `work` writes the output; its folder
+/// is there by then.
+///
+/// # Errors
+/// If something failed.
+pub(crate) fn process(
     plan: Plan,
-    encoder: &FileEncoder,
-    options: ArchiveOptions,
-) -> Result<Summary> {
+    args: &FolderArgs,
+    replacing: Replacing,
+    work: impl Fn(&Task) -> Result<Sizes> + Sync,
+) -> Result<()> {
     let Plan {
-        tasks, failures, ..
+        tasks,
+        failures,
+        wanted,
+        ..
     } = plan;
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.jobs)
+        .num_threads(args.jobs)
         .build()
         .context("cannot start the threads")?;
     remove_leftovers(&tasks);
-    let bar = progress_bar(tasks.len(), options.bar);
-    let encode_one = |task: &Task| {
-        let outcome = encode_task(task, encoder, options.force);
+    let drawn = !(verbosity::quiet() || args.json);
+    let bar = ArchiveBar::new(&tasks, pool.current_num_threads(), drawn);
+    let process_one = |task: &Task| {
+        let started = Instant::now();
+        let outcome = process_task(task, replacing, &work);
         bar.suspend(|| verbosity::detail(describe(task, &outcome)));
-        bar.inc(1);
+        let took_time = matches!(outcome, Outcome::Done(_));
+        bar.advance(task, took_time.then(|| started.elapsed()));
         outcome
     };
-    let outcomes: Vec<Outcome> = pool.install(|| tasks.par_iter().map(encode_one).collect());
-    bar.finish_and_clear();
-    let mut summary = Summary::new(failures);
+    let outcomes: Vec<Outcome> = pool.install(|| tasks.par_iter().map(process_one).collect());
+    bar.finish();
+    let mut summary = Summary::new(wanted, failures);
     outcomes
         .into_iter()
         .for_each(|outcome| summary.add(outcome));
-    Ok(summary)
+    summary.report(args.json)
 }
 
-fn encode_task(task: &Task, encoder: &FileEncoder, force: bool) -> Outcome {
-    if !force && is_done(task) {
+fn process_task(
+    task: &Task,
+    replacing: Replacing,
+    work: impl Fn(&Task) -> Result<Sizes>,
+) -> Outcome {
+    if !replacing.force && is_done(task) {
         return Outcome::Skipped;
     }
-    match try_encode(task, encoder) {
-        Ok((before, after)) => Outcome::Encoded { before, after },
+    let result = check_stale(task, replacing)
+        .and_then(|()| make_folder(task))
+        .and_then(|()| work(task));
+    match result {
+        Ok(sizes) => Outcome::Done(sizes),
         Err(error) => Outcome::Failed(Failure::new(&task.input, &error)),
     }
 }
 
-fn try_encode(task: &Task, encoder: &FileEncoder) -> Result<(u64, u64)> {
-    let done = encoder.encode(&files::Input::open(&task.input)?)?;
-    let bytes = &done.encoded.bytes;
+fn check_stale(task: &Task, replacing: Replacing) -> Result<()> {
+    if replacing.stale == Stale::Keep && !replacing.force && task.output.exists() {
+        let output = task.output.display();
+        bail!(
+            "{output} exists already and is older, so it may be an original; use --force to replace it, or -o for another folder"
+        );
+    }
+    Ok(())
+}
+
+fn make_folder(task: &Task) -> Result<()> {
     let folder = task.output.parent().unwrap_or(&task.output);
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    files::write_output(&task.output, bytes, true)?;
-    Ok((done.before as u64, bytes.len() as u64))
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
 fn describe(task: &Task, outcome: &Outcome) -> String {
     let (input, output) = (task.input.display(), task.output.display());
     match outcome {
-        Outcome::Encoded { before, after } => {
+        Outcome::Done(Sizes { before, after }) => {
             format!("{input} -> {output}: {before} -> {after} bytes")
         }
         Outcome::Skipped => format!("{input}: done before"),
@@ -112,16 +167,4 @@ fn remove_leftovers(tasks: &[Task]) {
     folders.sort();
     folders.dedup();
     folders.into_iter().for_each(files::remove_leftovers);
-}
-
-fn progress_bar(tasks: usize, drawn: bool) -> ProgressBar {
-    if !drawn {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} pictures, {eta} left");
-    let bar = ProgressBar::new(tasks as u64);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }

@@ -1,7 +1,10 @@
 //! What a run over many pictures did.
 
-use super::Outcome;
-use crate::exit;
+use super::{Outcome, Sizes, Wanted};
+use crate::exit::{self, Incomplete};
+use crate::files::print_report;
+use crate::verbosity;
+use anyhow::{Result, anyhow};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -22,43 +25,83 @@ impl Failure {
     }
 }
 
-/// Totals of a run; the names are those of the JSON output.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Summary {
-    encoded: usize,
+/// Totals of a run.
+#[derive(Debug, Clone)]
+pub(super) struct Summary {
+    wanted: Wanted,
+    done: usize,
     skipped: usize,
-    bytes_before: u64,
-    bytes_after: u64,
+    sizes: Sizes,
+    /// Files that came out larger, and by how many bytes together.
+    larger: usize,
+    larger_by: u64,
     failures: Vec<Failure>,
 }
 
 impl Summary {
     /// A run in which only `failures` happened so far.
-    pub(crate) fn new(failures: Vec<Failure>) -> Self {
+    pub(super) fn new(wanted: Wanted, failures: Vec<Failure>) -> Self {
         Self {
-            encoded: 0,
+            wanted,
+            done: 0,
             skipped: 0,
-            bytes_before: 0,
-            bytes_after: 0,
+            sizes: Sizes {
+                before: 0,
+                after: 0,
+            },
+            larger: 0,
+            larger_by: 0,
             failures,
         }
     }
 
     pub(super) fn add(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Encoded { before, after } => {
-                self.encoded += 1;
-                self.bytes_before += before;
-                self.bytes_after += after;
+            Outcome::Done(Sizes { before, after }) => {
+                self.done += 1;
+                self.sizes.before += before;
+                self.sizes.after += after;
+                self.larger += usize::from(after > before);
+                self.larger_by += after.saturating_sub(before);
             }
             Outcome::Skipped => self.skipped += 1,
             Outcome::Failed(failure) => self.failures.push(failure),
         }
     }
 
-    /// Number of pictures and folders that failed.
-    pub(crate) fn failed(&self) -> usize {
+    /// Number of files and folders that failed.
+    fn failed(&self) -> usize {
         self.failures.len()
+    }
+
+    /// As JSON for machines.
+    fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            (self.wanted.verb): self.done,
+            "skipped": self.skipped,
+            "bytes_before": self.sizes.before,
+            "bytes_after": self.sizes.after,
+            "larger": self.larger,
+            "larger_by": self.larger_by,
+            "failures": self.failures,
+        })
+    }
+
+    /// Says what was done; pictures that grew are said only where the point is to make files smaller.
+    ///
+    /// # Errors
+    /// If something failed.
+    pub(super) fn report(&self, json: bool) -> Result<()> {
+        if json {
+            let text = serde_json::to_string_pretty(&self.to_json())? + "\n";
+            print_report(&text)?;
+        } else if !verbosity::quiet() || self.failed() > 0 {
+            eprintln!("{self}");
+        }
+        match self.failed() {
+            0 => Ok(()),
+            failed => Err(anyhow!(Incomplete(format!("{failed} failures, see above")))),
+        }
     }
 }
 
@@ -69,12 +112,21 @@ impl fmt::Display for Summary {
         }
         write!(
             f,
-            "{} encoded, {} done before, {} failed; {} -> {} bytes",
-            self.encoded,
+            "{} {}, {} done before, {} failed; {} -> {} bytes",
+            self.done,
+            self.wanted.verb,
             self.skipped,
             self.failures.len(),
-            self.bytes_before,
-            self.bytes_after
-        )
+            self.sizes.before,
+            self.sizes.after
+        )?;
+        if self.wanted.shrinks && self.larger > 0 {
+            write!(
+                f,
+                "; {} came out larger than they went in, by {} bytes together",
+                self.larger, self.larger_by
+            )?;
+        }
+        Ok(())
     }
 }

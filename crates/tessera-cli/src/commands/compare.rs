@@ -1,10 +1,13 @@
 //! `tessera compare`: all metrics between two pictures, and an error map.
 
 use crate::exit::Usage;
-use crate::files::print_report;
-use anyhow::{Context, Result};
+use crate::files::{self, print_report};
+use crate::overwrite::OverwriteArgs;
+use crate::{pictures, verbosity};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use tessera_codec::image_io::to_dynamic_image;
 use tessera_eval::compare::{all_metrics, error_map, largest_difference};
 use tessera_eval::metrics::Metric;
 use tessera_eval::picture::Picture;
@@ -12,7 +15,7 @@ use tessera_eval::picture::Picture;
 /// Compare two pictures: every metric, and where they differ.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The original.
+    /// The original, in any format that can be encoded, or a .tsr file.
     original: PathBuf,
 
     /// The distorted picture, of the same size.
@@ -25,6 +28,13 @@ pub struct CompareArgs {
     /// Factor on the differences in the error map.
     #[arg(long, default_value_t = 8.0)]
     gain: f64,
+
+    /// The dictionary of .tsr files: a .tsd file or an identity.
+    #[arg(long, value_name = "FILE|ID")]
+    dict: Option<PathBuf>,
+
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
 }
 
 /// Runs the command.
@@ -35,21 +45,44 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     if args.gain <= 0.0 {
         return Err(Usage("--gain must be positive".into()).into());
     }
-    let original = read(&args.original)?;
-    let distorted = read(&args.distorted)?;
+    let inputs = [args.original.as_path(), args.distorted.as_path()];
+    if let Some(path) = &args.map {
+        check_map(path)?;
+        args.overwrite.check(path, inputs)?;
+    }
+    let original = read(&args.original, args.dict.as_deref())?;
+    let distorted = read(&args.distorted, args.dict.as_deref())?;
     let metrics = metric_lines(&all_metrics(&original, &distorted)?);
     let largest = largest_difference(&original, &distorted);
     print_report(&format!("{metrics}{:16} {largest}\n", "max difference"))?;
     if let Some(path) = &args.map {
         let map = error_map(&original, &distorted, args.gain)?;
-        map.write(path)
-            .with_context(|| path.display().to_string())?;
+        files::write_output(path, &map.to_png()?, args.overwrite.force())?;
     }
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Picture> {
-    Picture::read(path).with_context(|| path.display().to_string())
+/// The map is a PNG, whatever its name says, so its name should say so.
+fn check_map(path: &Path) -> Result<()> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    if ending.is_some_and(|ending| ending != "png") {
+        let path = path.display();
+        bail!(Usage(format!("the error map is a PNG; end {path} in .png")));
+    }
+    Ok(())
+}
+
+/// The colours of a picture in any format, 8 bits deep.
+fn read(path: &Path, dictionary: Option<&Path>) -> Result<Picture> {
+    let named = || path.display().to_string();
+    let picture = pictures::read(path, dictionary).with_context(named)?;
+    if picture.format().alpha && !picture.is_opaque() {
+        verbosity::note(format_args!(
+            "tessera: note: the transparency of {} is not compared",
+            path.display()
+        ));
+    }
+    Picture::from_image(&to_dynamic_image(picture)).with_context(named)
 }
 
 fn metric_lines(values: &[(Metric, Option<f64>)]) -> String {
@@ -80,10 +113,13 @@ mod tests {
             distorted,
             map: Some(folder.path().join("map.png")),
             gain: 8.5,
+            dict: None,
+            overwrite: OverwriteArgs::default(),
         };
         run(&args(write("b.png", 9, 20))).unwrap();
         let map = Picture::read(&folder.path().join("map.png")).unwrap();
         assert_eq!(&map.samples()[..3], [255, 0, 0]);
+        std::fs::remove_file(folder.path().join("map.png")).unwrap();
         let error = run(&args(write("c.png", 10, 20))).unwrap_err();
         assert!(
             error.to_string().contains("9x9 gray and 10x9 gray"),

@@ -1,10 +1,15 @@
 //! `tessera encode`: pictures to .tsr files.
 
-use crate::archive::{self, ArchiveOptions, Plan};
-use crate::exit::{self, Incomplete, Usage};
+use crate::archive::{
+    self, FolderArgs, PICTURE_EXTENSIONS, Plan, Replacing, Sizes, Stale, Task, Wanted,
+};
+use crate::batch;
+use crate::commands::train::parse_size;
 use crate::files::{self, Input};
+use crate::overwrite::OverwriteArgs;
+use crate::progress::PixelBar;
 use crate::{dictionaries, verbosity};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::open_picture;
@@ -16,8 +21,13 @@ use tessera_codec::{
 /// Extension of our files.
 pub(crate) const EXTENSION: &str = "tsr";
 
+const FOLDERS: &str = "\
+With -r the trees of the folders are kept below the output (-o) or beside the pictures. An output counts as done when it
+is not older than its picture.";
+
 /// Arguments of `tessera encode`.
 #[derive(Debug, Args)]
+#[command(after_help = FOLDERS)]
 pub struct EncodeArgs {
     /// The pictures to encode; - reads standard input.
     #[arg(required = true)]
@@ -27,19 +37,10 @@ pub struct EncodeArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     settings: EncodeSettings,
-    /// Encode all pictures below the given folders; what is done already is skipped.
-    #[arg(short, long)]
-    recursive: bool,
-    /// With -r: pictures encoded at the same time [default: one per core].
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    #[arg(requires = "recursive")]
-    jobs: usize,
-    /// With -r: print the summary as JSON.
-    #[arg(long, requires = "recursive")]
-    json: bool,
-    /// Replace outputs that exist.
-    #[arg(short, long)]
-    force: bool,
+    #[command(flatten)]
+    folders: FolderArgs,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
 }
 
 /// How to encode, whatever the files.
@@ -82,9 +83,9 @@ struct TargetArgs {
     /// The best picture in at most this many bits per pixel.
     #[arg(long, value_name = "BPP")]
     target_bpp: Option<f64>,
-    /// The best picture in at most this many bytes.
-    #[arg(long, value_name = "BYTES")]
-    target_size: Option<u64>,
+    /// The best picture in at most this many bytes: 20000, 20k, 1.5M.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    target_size: Option<usize>,
     /// The smallest file with at least this PSNR (all colour samples).
     #[arg(long, value_name = "DB")]
     target_psnr: Option<f64>,
@@ -107,7 +108,7 @@ impl TargetArgs {
             Self {
                 target_size: Some(bytes),
                 ..
-            } => Target::Size(*bytes),
+            } => Target::Size(*bytes as u64),
             Self {
                 target_psnr: Some(decibels),
                 ..
@@ -122,30 +123,42 @@ impl TargetArgs {
 }
 
 /// An encoder made from the settings, with what is done around it.
-pub(crate) struct FileEncoder {
+struct FileEncoder {
     encoder: Encoder,
     /// Present when what was written is to be decoded again.
     verifier: Option<Decoder>,
     strip: bool,
+    /// Whether the progress of a single picture is shown.
+    bar: bool,
 }
 
 /// What became of one picture.
-pub(crate) struct EncodedFile {
-    pub(crate) info: PictureInfo,
-    pub(crate) before: usize,
-    pub(crate) encoded: Encoded,
+struct EncodedFile {
+    info: PictureInfo,
+    before: usize,
+    encoded: Encoded,
+}
+
+impl EncodedFile {
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            before: self.before as u64,
+            after: self.encoded.bytes.len() as u64,
+        }
+    }
 }
 
 impl EncodeSettings {
-    /// Checks the settings and loads the dictionary; `reported` says whether anyone will read how good the picture is.
-    fn file_encoder(&self, threads: usize, reported: bool) -> Result<FileEncoder> {
+    /// Checks the settings and loads the dictionary; `alone` says that pictures come one after the other and that
+    /// something is told of each.
+    fn file_encoder(&self, threads: usize, alone: bool) -> Result<FileEncoder> {
         let mut encoder = Encoder::new()
             .target(self.target.target()?)
             .effort(Effort::new(self.effort)?)
             .threads(threads)
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
-            .outcome(self.verify || reported);
+            .outcome(self.verify || alone && !verbosity::quiet());
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
@@ -159,15 +172,19 @@ impl EncodeSettings {
             encoder,
             verifier: self.verify.then_some(verifier),
             strip: self.strip,
+            bar: alone,
         })
     }
 }
 
 impl FileEncoder {
     /// Encodes one picture in any readable format.
-    pub(crate) fn encode(&self, input: &Input<'_>) -> Result<EncodedFile> {
+    fn encode(&self, input: &Input<'_>) -> Result<EncodedFile> {
         let mut source = open_picture(input.picture())?;
-        let encoded = self.encoder.encode_rows(&mut *source)?;
+        let bar = PixelBar::new("encoding", source.info().pixels(), self.bar);
+        let encoder = self.encoder.clone().on_tile(bar.on_tile());
+        let encoded = encoder.encode_rows(&mut *source)?;
+        bar.finish();
         if let Some(verifier) = &self.verifier {
             let stripped = Metadata::default();
             let metadata = match self.strip {
@@ -210,33 +227,16 @@ fn verify(decoder: &Decoder, encoded: &Encoded, metadata: &Metadata) -> Result<(
 /// # Errors
 /// When any input cannot be encoded; with several inputs the others are still done.
 pub fn run(args: &EncodeArgs) -> Result<()> {
-    if args.recursive {
+    if args.folders.recursive {
         return run_recursive(args);
     }
-    let encoder = args
-        .settings
-        .file_encoder(args.settings.threads, !verbosity::quiet())?;
-    if let [input] = args.inputs.as_slice() {
-        return encode_one(args, &encoder, input);
-    }
-    if args.output.as_ref().is_some_and(|output| !output.is_dir()) {
-        let message = "with several inputs the output (-o) must be an existing folder";
-        bail!(Usage(message.into()));
-    }
-    let mut failures = 0;
-    for input in &args.inputs {
-        if let Err(error) = encode_one(args, &encoder, input) {
-            eprintln!("tessera: {}", exit::message(&error));
-            failures += 1;
-        }
-    }
-    if failures == 0 {
-        return Ok(());
-    }
-    let total = args.inputs.len();
-    Err(anyhow!(Incomplete(format!(
-        "{failures} of {total} pictures could not be encoded"
-    ))))
+    let encoder = args.settings.file_encoder(args.settings.threads, true)?;
+    batch::check_folder(&args.inputs, args.output.as_deref())?;
+    batch::for_each(
+        &args.inputs,
+        |input| files::output_for(input, args.output.as_deref(), EXTENSION),
+        |input, output| encode_one(args, &encoder, input, output),
+    )
 }
 
 /// Works through folders; each picture takes one thread unless asked otherwise.
@@ -244,68 +244,49 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
     let encoder = args
         .settings
         .file_encoder(args.settings.threads.max(1), false)?;
-    let mut plan = Plan::default();
-    for root in &args.inputs {
-        if !root.is_dir() {
-            let message = format!("{} is not a folder, as -r needs", root.display());
-            bail!(Usage(message));
-        }
-        plan.add_folder(root, args.output.as_deref().unwrap_or(root));
-    }
-    let options = ArchiveOptions {
-        jobs: args.jobs,
-        force: args.force,
-        bar: !(verbosity::quiet() || args.json),
+    let mut plan = Plan::new(Wanted {
+        inputs: &PICTURE_EXTENSIONS,
+        output: EXTENSION.to_owned(),
+        verb: "encoded",
+        shrinks: true,
+    });
+    plan.add_folders(&args.inputs, args.output.as_deref())?;
+    let replacing = Replacing {
+        force: args.overwrite.force(),
+        stale: Stale::Renew,
     };
-    let summary = archive::encode(plan, &encoder, options)?;
-    if args.json {
-        let text = serde_json::to_string_pretty(&summary)? + "\n";
-        files::write_output(files::STANDARD_STREAM.as_ref(), text.as_bytes(), false)?;
-    } else if !verbosity::quiet() || summary.failed() > 0 {
-        eprintln!("{summary}");
-    }
-    match summary.failed() {
-        0 => Ok(()),
-        failed => Err(anyhow!(Incomplete(format!("{failed} failures, see above")))),
-    }
+    let encode = |task: &Task| encode_task(task, &encoder);
+    archive::process(plan, &args.folders, replacing, encode)
 }
 
-fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path) -> Result<()> {
-    let output = output_path(args, input)?;
-    files::check_output(&output, args.force)?;
+fn encode_task(task: &Task, encoder: &FileEncoder) -> Result<Sizes> {
+    let done = encoder.encode(&Input::open(&task.input)?)?;
+    files::write_output(&task.output, &done.encoded.bytes, true)?;
+    Ok(done.sizes())
+}
+
+fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path, output: &Path) -> Result<()> {
+    args.overwrite.check(output, [input])?;
     let file = Input::open(input)?;
     let done = encoder
         .encode(&file)
         .with_context(|| input.display().to_string())?;
-    files::write_output(&output, &done.encoded.bytes, args.force)?;
-    report(input, &output, &done);
+    files::write_output(output, &done.encoded.bytes, args.overwrite.force())?;
+    report(input, output, &done);
     Ok(())
-}
-
-/// `photo.jpg` becomes `photo.tsr` beside it or in the output folder; standard input goes to
-/// standard output.
-fn output_path(args: &EncodeArgs, input: &Path) -> Result<PathBuf> {
-    let from_input = || input.with_extension(EXTENSION);
-    match &args.output {
-        Some(folder) if folder.is_dir() => match from_input().file_name() {
-            Some(name) if !files::is_standard_stream(input) => Ok(folder.join(name)),
-            _ => bail!(Usage("name the output file (-o) for standard input".into())),
-        },
-        Some(output) => Ok(output.clone()),
-        None if files::is_standard_stream(input) => Ok(files::STANDARD_STREAM.into()),
-        None => Ok(from_input()),
-    }
 }
 
 fn report(input: &Path, output: &Path, done: &EncodedFile) {
     let (info, encoded) = (&done.info, &done.encoded);
-    let after = encoded.bytes.len();
+    let sizes = done.sizes();
     verbosity::note(format_args!(
-        "{} -> {}: {} -> {after} bytes, {:.3} bpp, {:.2} dB",
+        "{} -> {}: {} -> {} bytes{}, {:.3} bpp, {:.2} dB",
         input.display(),
         output.display(),
-        done.before,
-        after as f64 * 8.0 / info.pixels() as f64,
+        sizes.before,
+        sizes.after,
+        growth(sizes),
+        sizes.after as f64 * 8.0 / info.pixels() as f64,
         encoded.psnr().unwrap_or_default(),
     ));
     let format = info.format();
@@ -317,4 +298,12 @@ fn report(input: &Path, output: &Path, done: &EncodedFile) {
         format.depth.bits(),
         encoded.quantiser,
     ));
+}
+
+/// Said of a file that came out larger than it went in.
+fn growth(Sizes { before, after }: Sizes) -> String {
+    match after.checked_sub(before) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(" ({more} bytes LARGER than before)"),
+    }
 }

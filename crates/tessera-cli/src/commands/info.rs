@@ -1,19 +1,29 @@
-//! `tessera info`: what a file holds, without decoding it.
+//! `tessera info`: what files hold and whether they are intact, without decoding them.
 
-use crate::files;
-use anyhow::{Context, Result};
+use crate::exit::{self, Told};
+use crate::{files, pictures};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tessera_codec::container::{Container, VERSION};
-use tessera_codec::{Colour, Decoder, MetadataKind};
+use tessera_codec::{
+    Colour, Decoder, Error, FormatError, Integrity, MetadataKind, Quality, Source,
+};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 if all files are intact; of several files that are not, the code they share, else 6.
+  3  a file is damaged, too short, or no .tsr file
+  1  a file cannot be read";
 
 /// Arguments of `tessera info`.
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct InfoArgs {
-    /// The file to look at; - reads standard input.
-    input: PathBuf,
-    /// Print JSON for machines.
+    /// The files to look at; - reads standard input.
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
+    /// Print JSON for machines: one object, or of several files a list of them.
     #[arg(long)]
     json: bool,
 }
@@ -21,6 +31,9 @@ pub struct InfoArgs {
 /// Everything `info` reports; the names are those of the JSON output.
 #[derive(Debug, Serialize)]
 struct Report {
+    file: String,
+    intact: bool,
+    too_short: TooShort,
     version: u8,
     width: u32,
     height: u32,
@@ -28,6 +41,8 @@ struct Report {
     alpha: bool,
     bits_per_sample: u32,
     dictionary: String,
+    /// Of the quality scale, nearest to the quantiser.
+    quality: u8,
     quantiser: u8,
     chroma_offset: i8,
     alpha_quantiser: Option<u8>,
@@ -49,34 +64,142 @@ struct Block {
     bytes: usize,
 }
 
+/// What is said of a file that nothing can be said about.
+#[derive(Debug, Serialize)]
+struct Unreadable {
+    file: String,
+    intact: bool,
+    error: String,
+}
+
 /// Runs the command.
 ///
 /// # Errors
-/// When the file cannot be read or its header is damaged; damage behind the header is part of
-/// the report.
+/// When a file cannot be read or anything in it is damaged; the report is printed all the same.
 pub fn run(args: &InfoArgs) -> Result<()> {
-    let file = files::Input::open(&args.input)?;
-    let container = Decoder::new()
-        .open(file.source())
-        .with_context(|| args.input.display().to_string())?;
-    let report = Report::new(&container);
-    let text = if args.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        report.to_text()
+    let looked_at: Vec<_> = (args.inputs.iter())
+        .map(|path| (path.as_path(), look_at(path)))
+        .collect();
+    let text = match args.json {
+        true => json_of(&looked_at)?,
+        false => text_of(&looked_at),
     };
-    files::write_output(files::STANDARD_STREAM.as_ref(), text.as_bytes(), false)
+    files::print_report(&text)?;
+    verdict(looked_at)
+}
+
+fn look_at(path: &Path) -> Result<Report> {
+    let named = || path.display().to_string();
+    let file = files::Input::open(path)?;
+    let container = Decoder::new().open(file.source()).with_context(named)?;
+    Ok(Report::new(path, &container, file.source()))
+}
+
+fn json_of(looked_at: &[(&Path, Result<Report>)]) -> Result<String> {
+    let one = |(path, looked): &(&Path, Result<Report>)| match looked {
+        Ok(report) => serde_json::to_value(report),
+        Err(error) => serde_json::to_value(Unreadable {
+            file: path.display().to_string(),
+            intact: false,
+            error: exit::message(error),
+        }),
+    };
+    let reports = looked_at.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let text = match reports.as_slice() {
+        [report] => serde_json::to_string_pretty(report)?,
+        reports => serde_json::to_string_pretty(reports)?,
+    };
+    Ok(text + "\n")
+}
+
+/// What could be read; the rest is told as errors.
+fn text_of(looked_at: &[(&Path, Result<Report>)]) -> String {
+    let several = looked_at.len() > 1;
+    let readable = looked_at
+        .iter()
+        .filter_map(|(_, looked)| looked.as_ref().ok());
+    let texts: Vec<String> = readable
+        .map(|report| match several {
+            true => format!("{}\n{}", report.file, report.to_text()),
+            false => report.to_text(),
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// The error of a single file; of several each is told, and the exit code is the one they share.
+fn verdict(looked_at: Vec<(&Path, Result<Report>)>) -> Result<()> {
+    let total = looked_at.len();
+    let judged = |(path, looked): (&Path, Result<Report>)| looked.and_then(|r| r.verdict(path));
+    let mut errors: Vec<_> = looked_at
+        .into_iter()
+        .filter_map(|looked| judged(looked).err())
+        .collect();
+    if total == 1 {
+        return errors.pop().map_or(Ok(()), Err);
+    }
+    for error in &errors {
+        eprintln!("tessera: {}", exit::message(error));
+    }
+    let mut codes: Vec<u8> = errors.iter().map(exit::code).collect();
+    codes.dedup();
+    let code = match codes.as_slice() {
+        [] => return Ok(()),
+        [shared] => *shared,
+        _ => exit::INCOMPLETE,
+    };
+    let message = format!("{} of {total} files are not intact", errors.len());
+    Err(anyhow!(Told { code, message }))
+}
+
+/// How sure it is that the end of a file is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum TooShort {
+    No,
+    /// The coded data runs out: it is cut off, or a damaged byte leads astray.
+    Maybe,
+    Yes,
+}
+
+impl TooShort {
+    /// A picture of one tile does not state its length; only the coded data itself can tell by running out.
+    fn of(container: &Container<'_>, source: Source<'_>) -> Self {
+        match container.check_end() {
+            Err(Error::Format(FormatError::Truncated { .. })) => Self::Yes,
+            Err(_) => Self::No,
+            Ok(()) => {
+                let damaged = container.grid().count() == 1 && container.tile(0).is_err();
+                match damaged && runs_out(source).unwrap_or(false) {
+                    true => Self::Maybe,
+                    false => Self::No,
+                }
+            }
+        }
+    }
+}
+
+/// Whether the only tile of a file wants more data than there is.
+fn runs_out(source: Source<'_>) -> Result<bool> {
+    let trusting = Decoder::new().integrity(Integrity::Ignored);
+    let decoder = pictures::decoder_of(source, trusting, None)?;
+    let container = decoder.open(source)?;
+    let band = decoder.decode_band(&container, container.header().rect())?;
+    Ok(!band.damaged.is_empty())
 }
 
 impl Report {
-    fn new(container: &Container<'_>) -> Self {
+    fn new(path: &Path, container: &Container<'_>, source: Source<'_>) -> Self {
         let bytes = container.file_len();
         let header = container.header();
         let grid = container.grid();
         let metadata = container.metadata();
         let pixels = f64::from(header.width) * f64::from(header.height);
         let tile_error = |index| container.tile(index).err().map(|error| error.to_string());
-        Self {
+        let mut report = Self {
+            file: path.display().to_string(),
+            intact: false,
+            too_short: TooShort::of(container, source),
             version: VERSION,
             width: header.width,
             height: header.height,
@@ -87,6 +210,7 @@ impl Report {
             alpha: header.format.alpha,
             bits_per_sample: header.format.depth.bits(),
             dictionary: header.dictionary.to_string(),
+            quality: nearest_quality(header.quantiser),
             quantiser: header.quantiser,
             chroma_offset: header.chroma_offset,
             alpha_quantiser: header.alpha_quantiser,
@@ -102,12 +226,39 @@ impl Report {
             ),
             damaged_tiles: (0..grid.count()).filter_map(tile_error).collect(),
             truncated_or_extended: container.check_end().err().map(|error| error.to_string()),
+        };
+        let damaged = report.damage().count() > 0;
+        report.intact = !damaged;
+        report
+    }
+
+    /// An error unless all is well.
+    fn verdict(&self, path: &Path) -> Result<()> {
+        if self.intact {
+            return Ok(());
+        }
+        let message = format!("{} is {}", path.display(), self.state());
+        Err(anyhow!(Told {
+            code: exit::DAMAGED,
+            message
+        }))
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.intact, self.too_short) {
+            (true, _) => "intact",
+            (_, TooShort::Yes) => "too short: its end is missing; fetch it again",
+            (_, TooShort::Maybe) => {
+                "too short, or damaged inside: the coded data ends before the picture does; fetch it again"
+            }
+            (_, TooShort::No) => "damaged; fetch it again",
         }
     }
 
     fn to_text(&self) -> String {
         let alpha = if self.alpha { " with alpha" } else { "" };
         let mut lines = vec![
+            format!("state       {}", self.state()),
             format!("size        {} x {} pixels", self.width, self.height),
             format!(
                 "samples     {}{alpha}, {} bits",
@@ -117,7 +268,11 @@ impl Report {
                 "file        {} bytes, {:.3} bits per pixel, format version {}",
                 self.bytes, self.bits_per_pixel, self.version
             ),
-            format!("quantiser   {}", self.quantiser_text()),
+            format!(
+                "quality     about {}, quantiser {}",
+                self.quality,
+                self.quantiser_text()
+            ),
             format!("dictionary  {}", self.dictionary),
             format!("tiles       {} x {}", self.tile_columns, self.tile_rows),
             format!("decode work {} units at most", self.decode_work),
@@ -146,6 +301,13 @@ impl Report {
             .chain(&self.truncated_or_extended)
             .chain(&self.damaged_tiles)
     }
+}
+
+/// The quality whose quantiser is nearest; of several the highest.
+fn nearest_quality(quantiser: u8) -> u8 {
+    let qualities = (0..=100).rev().filter_map(|q| Quality::new(q).ok());
+    let nearest = qualities.min_by_key(|quality| quality.quantiser().abs_diff(quantiser));
+    nearest.map_or(0, Quality::value)
 }
 
 impl Block {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tessera_eval::paper::{self, DataDir, Experiment, Report, Selection, Settings};
 
 /// Reproduces the tables and the figure of "A Batchwise Monotone Algorithm for Dictionary Learning".
@@ -87,7 +87,6 @@ impl PaperArgs {
         }
         if let Some(path) = &self.json {
             check_output(path, self.force)?;
-            check_folder_of(path)?;
         }
         if let Some(folder) = &self.output {
             let names = experiment.file_names(settings)?;
@@ -118,20 +117,6 @@ impl PaperArgs {
         }
         Ok(())
     }
-}
-
-/// Fails unless the folder of a file to be written exists.
-fn check_folder_of(path: &Path) -> Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        bail!(Usage(format!(
-            "the folder {} does not exist",
-            folder.display()
-        )));
-    }
-    Ok(())
 }
 
 /// Runs the command.

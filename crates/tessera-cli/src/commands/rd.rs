@@ -2,17 +2,19 @@
 
 use crate::exit::{Incomplete, Usage};
 use crate::files::print_report;
+use crate::{dictionaries, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tessera_eval::codec::{Codec, ExternalSpec, Quality, Registry, Tessera};
 use tessera_eval::metrics::Metric;
 use tessera_eval::points::Point;
 use tessera_eval::rd::{Import, Outcome, QualityChoice, Request, execute};
 use tessera_eval::report::ViewerOptions;
-use tessera_eval::run::{Observer, Skip};
+use tessera_eval::run::{Observer, ReportStage, Skip};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -122,7 +124,8 @@ fn registry(args: &RdArgs) -> Result<(Registry, Vec<String>)> {
     let mut registry = Registry::new();
     let mut added = Vec::new();
     for path in &args.dict {
-        let codec = Tessera::with_dictionary(path)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let codec = Tessera::with(&format!("tessera-{stem}"), dictionaries::load(path)?);
         added.push(codec.name().to_owned());
         registry.add(Arc::new(codec), "with --dict")?;
     }
@@ -240,20 +243,31 @@ struct Progress {
     bar: ProgressBar,
 }
 
+const POINTS: &str = "{bar:30} {pos}/{len} points, {elapsed} elapsed, {eta} left {msg}";
+const REPORT: &str = "{bar:30} {elapsed} elapsed, {msg}";
+const REDRAW: Duration = Duration::from_millis(500);
+
 impl Progress {
+    /// Shows nothing yet, and nothing at all if only errors are wanted.
     fn new() -> Self {
-        Self {
-            bar: ProgressBar::new(0),
+        let bar = match verbosity::quiet() {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new(0),
+        };
+        Self { bar }
+    }
+
+    /// A template that does not parse would only cost the decoration.
+    fn set_style(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
         }
     }
 }
 
 impl Observer for Progress {
     fn started(&self, missing: usize, reused: usize) {
-        let template = "{bar:30} {pos}/{len} points, {elapsed} elapsed, {eta} left {msg}";
-        let style = ProgressStyle::with_template(template).context("progress bar");
-        self.bar
-            .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.set_style(POINTS);
         self.bar.set_length(missing as u64);
         if reused > 0 {
             self.bar
@@ -270,6 +284,30 @@ impl Observer for Progress {
     fn skipped(&self, skip: &Skip) {
         self.bar
             .suspend(|| eprintln!("left out: {}: {}", skip.what, skip.reason));
+    }
+
+    fn reporting(&self, stage: ReportStage) {
+        self.set_style(REPORT);
+        // Drawn from time to time, for what follows takes long between two calls.
+        self.bar.enable_steady_tick(REDRAW);
+        let (done, total) = match stage {
+            ReportStage::Viewer { done, total } => (done, total),
+            _ => (0, 1),
+        };
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(describe(stage));
+    }
+}
+
+/// What is told while the report is made.
+fn describe(stage: ReportStage) -> String {
+    match stage {
+        ReportStage::Figures => "computing curves and BD-rates".into(),
+        ReportStage::Viewer { done, total } => {
+            format!("coding pictures to one size for the viewer: {done} of {total}")
+        }
+        ReportStage::Writing => "writing the report".into(),
     }
 }
 
@@ -289,6 +327,20 @@ mod tests {
     fn parsed(line: &[&str]) -> RdArgs {
         let words = ["rd"].iter().chain(line);
         Harness::try_parse_from(words).unwrap().args
+    }
+
+    #[test]
+    fn the_report_is_told_of_while_it_is_made() {
+        for template in [POINTS, REPORT] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
+        let progress = Progress {
+            bar: ProgressBar::hidden(),
+        };
+        progress.reporting(ReportStage::Viewer { done: 2, total: 12 });
+        let (position, length) = (progress.bar.position(), progress.bar.length());
+        assert_eq!((position, length), (2, Some(12)));
+        assert!(progress.bar.message().contains("viewer: 2 of 12"));
     }
 
     #[test]

@@ -376,7 +376,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "a share is 0 to 90 percent, such as 10% or 0.1".into())
 }
 
-fn parse_size(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
     let (number, unit) = text.split_at(text.len() - text.ends_with(['k', 'M']) as usize);
     let factor = match unit {
         "k" => 1_000.0,

@@ -23,6 +23,7 @@ pub(super) struct WholeSink<W> {
     info: PictureInfo,
     metadata: Metadata,
     samples: Option<Samples>,
+    pub(super) jpeg_quality: u8,
 }
 
 impl<W: Write> WholeSink<W> {
@@ -46,6 +47,7 @@ impl<W: Write> WholeSink<W> {
             info,
             metadata,
             samples: None,
+            jpeg_quality: JPEG_QUALITY,
         })
     }
 
@@ -83,7 +85,7 @@ impl<W: Write> WholeSink<W> {
         match self.format {
             ImageFormat::WebP => with_metadata(WebPEncoder::new_lossless(out), image, metadata),
             ImageFormat::Jpeg => {
-                let encoder = JpegEncoder::new_with_quality(out, JPEG_QUALITY);
+                let encoder = JpegEncoder::new_with_quality(out, self.jpeg_quality);
                 with_metadata(encoder, image, metadata)
             }
             ImageFormat::Bmp => with_metadata(BmpEncoder::new(out), image, metadata),

@@ -87,6 +87,15 @@ impl<W: Write + 'static> PictureWriter<W> {
         Ok(Self { info, y: 0, sink })
     }
 
+    /// Another quality of JPEG output than the usual 95, 1 to 100; other formats have none.
+    #[must_use]
+    pub fn jpeg_quality(mut self, quality: u8) -> Self {
+        if let Sink::Whole(sink) = &mut self.sink {
+            sink.jpeg_quality = quality;
+        }
+        self
+    }
+
     /// Writes the next rows.
     ///
     /// # Errors

@@ -3,7 +3,6 @@
 use super::{Codec, CodecError, Quality, Tuning};
 use crate::picture::{Channels, Picture, first_u32};
 use crate::timing::Timed;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tessera_codec::{Colour, Decoder, Encoder, Samples, Target};
 use tessera_dict::Dictionary;
@@ -25,24 +24,6 @@ impl Tessera {
             dictionary: None,
             probe: OnceLock::new(),
         }
-    }
-
-    /// With a dictionary file; the codec is called after it, `tessera-NAME`.
-    ///
-    /// # Errors
-    /// [`CodecError::Failed`] if the file cannot be read or is no dictionary.
-    pub fn with_dictionary(path: &Path) -> Result<Self, CodecError> {
-        let failed = |error: &dyn std::fmt::Display| {
-            CodecError::Failed(format!("{}: {error}", path.display()))
-        };
-        let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
-        let dictionary = Dictionary::from_bytes(&bytes).map_err(|error| failed(&error))?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(Self {
-            name: format!("tessera-{stem}"),
-            dictionary: Some(Arc::new(dictionary)),
-            probe: OnceLock::new(),
-        })
     }
 
     /// With a dictionary at hand, called `name`.

@@ -4,11 +4,12 @@ use super::model::Report;
 use crate::codec::{Codec, CodecError, Quality, Tuning, webp_lossless};
 use crate::metrics::Comparison;
 use crate::picture::Picture;
-use crate::run::{Plan, Skip, Source};
+use crate::run::{Observer, Plan, ReportStage, Skip, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Encodings per codec and picture that the search for a size may cost.
 const MAX_TRIES: usize = 8;
@@ -60,13 +61,26 @@ pub struct Exhibit {
 /// Makes the exhibits: pictures from the worst to the best of the first codec that is not the
 /// anchor, each coded by every codec to (nearly) the same size.
 ///
-/// Pictures are done in parallel on the current rayon pool. What fails is returned as skips; a report without an exhibit is still a report.
+/// Pictures are done in parallel on the current rayon pool. What fails is returned as skips; a report without an exhibit
+/// is still a report.
 #[must_use]
-pub fn exhibits(plan: &Plan, report: &Report, options: ViewerOptions) -> (Vec<Exhibit>, Vec<Skip>) {
+pub fn exhibits(
+    plan: &Plan,
+    report: &Report,
+    options: ViewerOptions,
+    observer: &dyn Observer,
+) -> (Vec<Exhibit>, Vec<Skip>) {
     let chosen = chosen_sources(plan, report, options.pictures);
+    let total = chosen.len() * plan.ladders.len();
+    let done = AtomicUsize::new(0);
+    observer.reporting(ReportStage::Viewer { done: 0, total });
+    let version_done = || {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        observer.reporting(ReportStage::Viewer { done, total });
+    };
     let results: Vec<(Result<Exhibit, CodecError>, Vec<Skip>)> = chosen
         .par_iter()
-        .map(|source| exhibit(plan, report, source, options.bpp))
+        .map(|source| exhibit(plan, report, source, options.bpp, &version_done))
         .collect();
     let mut shown = Vec::new();
     let mut skips = Vec::new();
@@ -117,6 +131,7 @@ fn exhibit(
     report: &Report,
     source: &Source,
     bpp: f64,
+    version_done: &dyn Fn(),
 ) -> (Result<Exhibit, CodecError>, Vec<Skip>) {
     let picture = match source.load() {
         Ok(picture) => picture,
@@ -139,6 +154,7 @@ fn exhibit(
                 &error,
             )),
         }
+        version_done();
     }
     let exhibit = data_uri(&picture).map(|original| Exhibit {
         picture: source.name.clone(),

@@ -71,14 +71,32 @@ pub struct Plan {
     pub metrics: Vec<Metric>,
 }
 
-/// Hears of progress.
-pub trait Observer {
+/// Hears of progress, some of it from other threads.
+pub trait Observer: Sync {
     /// The run starts: so many points to measure, so many taken from an earlier run.
     fn started(&self, missing: usize, reused: usize);
     /// A point was measured.
     fn measured(&self, point: &Point);
     /// A picture or point was left out.
     fn skipped(&self, skip: &Skip);
+    /// All points are there; making the report has come so far.
+    fn reporting(&self, stage: ReportStage);
+}
+
+/// What is done once all points are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportStage {
+    /// Curves and BD-rates are computed.
+    Figures,
+    /// Pictures are coded to one size for the viewer: so many of so many versions are done.
+    Viewer {
+        /// Versions that are done.
+        done: usize,
+        /// All of them.
+        total: usize,
+    },
+    /// The files are written.
+    Writing,
 }
 
 /// One codec on one picture: the qualities that no earlier run measured.

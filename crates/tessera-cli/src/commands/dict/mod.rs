@@ -180,7 +180,7 @@ fn whole(spec: &Path) -> Result<(PathBuf, Vec<u8>, Dictionary)> {
         let builtin = Dictionary::builtin();
         return Ok((spec.to_path_buf(), builtin.to_bytes(), builtin.clone()));
     }
-    let path = dictionaries::locate(spec);
+    let path = dictionaries::locate(spec)?;
     let bytes = read_input(&path).context("cannot load the dictionary")?;
     let dictionary = dictionaries::parse(&path, &bytes)?;
     Ok((path, bytes, dictionary))
