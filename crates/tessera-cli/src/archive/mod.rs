@@ -50,7 +50,7 @@ pub(crate) fn encode(
     remove_leftovers(&tasks);
     let bar = progress_bar(tasks.len(), options.bar);
     let encode_one = |task: &Task| {
-        let outcome = encode_task(task, encoder, options.force);
+        let outcome = encode_task(task, encoder, options.force, &bar);
         bar.suspend(|| verbosity::detail(describe(task, &outcome)));
         bar.inc(1);
         outcome
@@ -64,22 +64,23 @@ pub(crate) fn encode(
     Ok(summary)
 }
 
-fn encode_task(task: &Task, encoder: &FileEncoder, force: bool) -> Outcome {
+fn encode_task(task: &Task, encoder: &FileEncoder, force: bool, bar: &ProgressBar) -> Outcome {
     if !force && is_done(task) {
         return Outcome::Skipped;
     }
-    match try_encode(task, encoder) {
+    match try_encode(task, encoder, bar) {
         Ok((before, after)) => Outcome::Encoded { before, after },
         Err(error) => Outcome::Failed(Failure::new(&task.input, &error)),
     }
 }
 
-fn try_encode(task: &Task, encoder: &FileEncoder) -> Result<(u64, u64)> {
+fn try_encode(task: &Task, encoder: &FileEncoder, bar: &ProgressBar) -> Result<(u64, u64)> {
     let done = encoder.encode(&files::Input::open(&task.input)?)?;
     let bytes = &done.encoded.bytes;
     let folder = task.output.parent().unwrap_or(&task.output);
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     files::write_output(&task.output, bytes, true)?;
+    bar.suspend(|| done.warn(&task.input));
     Ok((done.before as u64, bytes.len() as u64))
 }
 

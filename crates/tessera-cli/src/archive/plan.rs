@@ -8,11 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Names that count as pictures, in lower case.
-const PICTURE_EXTENSIONS: [&str; 10] = [
-    "png", "jpg", "jpeg", "webp", "ppm", "pgm", "pnm", "tif", "tiff", "bmp",
-];
+use tessera_codec::image_io::EXTENSIONS;
 
 /// One picture to encode.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +119,7 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn is_picture(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
-    extension.is_some_and(|e| PICTURE_EXTENSIONS.iter().any(|known| e == *known))
+    extension.is_some_and(|e| EXTENSIONS.iter().any(|known| e == *known))
 }
 
 #[cfg(test)]

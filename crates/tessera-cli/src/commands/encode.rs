@@ -3,11 +3,11 @@
 use crate::archive::{self, ArchiveOptions, Plan};
 use crate::exit::{self, Incomplete, Usage};
 use crate::files::{self, Input};
-use crate::{dictionaries, verbosity};
+use crate::{dictionaries, reader, verbosity};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
-use tessera_codec::image_io::open_picture;
+use tessera_codec::image_io::ReadOptions;
 use tessera_codec::{
     Band, Decoder, Effort, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Quality,
     Target,
@@ -60,6 +60,11 @@ struct EncodeSettings {
     /// Side of the tiles as a power of two, 6 to 15.
     #[arg(long, value_name = "LOG2", hide = true)]
     tile_log2: Option<u8>,
+    /// Which page or frame to encode of a TIFF of several pages or an animated GIF, PNG or WebP,
+    /// from 1 [default: the first, with a warning if there are more].
+    #[arg(long, visible_alias = "frame", value_name = "N")]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
+    page: Option<u32>,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -127,6 +132,7 @@ pub(crate) struct FileEncoder {
     /// Present when what was written is to be decoded again.
     verifier: Option<Decoder>,
     strip: bool,
+    read: ReadOptions,
 }
 
 /// What became of one picture.
@@ -134,6 +140,20 @@ pub(crate) struct EncodedFile {
     pub(crate) info: PictureInfo,
     pub(crate) before: usize,
     pub(crate) encoded: Encoded,
+    /// What the reader of the picture had to say.
+    warnings: Vec<String>,
+}
+
+impl EncodedFile {
+    /// Says what was changed or left out when the picture was read.
+    pub(crate) fn warn(&self, input: &Path) {
+        for warning in &self.warnings {
+            verbosity::note(format_args!(
+                "tessera: warning: {}: {warning}",
+                input.display()
+            ));
+        }
+    }
 }
 
 impl EncodeSettings {
@@ -159,6 +179,7 @@ impl EncodeSettings {
             encoder,
             verifier: self.verify.then_some(verifier),
             strip: self.strip,
+            read: ReadOptions { page: self.page },
         })
     }
 }
@@ -166,7 +187,8 @@ impl EncodeSettings {
 impl FileEncoder {
     /// Encodes one picture in any readable format.
     pub(crate) fn encode(&self, input: &Input<'_>) -> Result<EncodedFile> {
-        let mut source = open_picture(input.picture())?;
+        let opened = reader::open(input, self.read)?;
+        let mut source = opened.source;
         let encoded = self.encoder.encode_rows(&mut *source)?;
         if let Some(verifier) = &self.verifier {
             let stripped = Metadata::default();
@@ -181,6 +203,7 @@ impl FileEncoder {
             info: source.info(),
             before: input.len(),
             encoded,
+            warnings: opened.warnings,
         })
     }
 }
@@ -278,6 +301,7 @@ fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path) -> Result<
         .encode(&file)
         .with_context(|| input.display().to_string())?;
     files::write_output(&output, &done.encoded.bytes, args.force)?;
+    done.warn(input);
     report(input, &output, &done);
     Ok(())
 }
