@@ -85,14 +85,15 @@ pub(super) fn of(input: Input<'_>) -> Result<Format, ReadImageError> {
     if let Some(format) = by_signature(&start) {
         return Ok(format);
     }
+    // Before the others: an uncompressed one starts like a cursor.
+    if is_targa(input, &start)? {
+        return Ok(Format::Tga);
+    }
     let other = |(at, magic, _): &&(usize, &[u8], &str)| {
         start.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };
     if let Some((_, _, name)) = OTHERS.iter().find(other) {
         return Err(ReadImageError::UnsupportedFormat(name));
-    }
-    if is_targa(input, &start)? {
-        return Ok(Format::Tga);
     }
     Err(ReadImageError::UnknownFormat)
 }
