@@ -1,119 +1,180 @@
-//! Pictures of which something would be silently lost: each is refused with the reason and a remedy.
+//! Pictures that cannot be read right: each is refused with the reason and a remedy, and whatever
+//! a decoder does, the other pictures are encoded.
 
-use image::{DynamicImage, ImageFormat};
+mod inputs_support;
+
+use image::ImageFormat;
+use inputs_support::{Run, encode, file, jpeg, tiff};
 use std::fs;
-use std::io::Cursor;
 use std::process::Command;
 
 const DAMAGED: i32 = 3;
-
-/// A small picture in `format`.
-fn file(format: ImageFormat) -> Vec<u8> {
-    let pixel = |x: u32, y: u32| image::Rgb([(x * 10) as u8, (y * 20) as u8, 90]);
-    let image = DynamicImage::from(image::RgbImage::from_fn(20, 12, pixel));
-    let mut file = Cursor::new(Vec::new());
-    image.write_to(&mut file, format).unwrap();
-    file.into_inner()
-}
+const LIMITS: i32 = 5;
+const INCOMPLETE: i32 = 6;
 
 /// Encoding `file` fails, says both words and writes nothing.
 fn refused(file: &[u8], reason: &str, remedy: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let input = folder.path().join("input");
-    fs::write(&input, file).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
-    let output = command.arg("encode").arg(&input).output().unwrap();
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(DAMAGED), "{message}");
+    let Run {
+        code,
+        message,
+        coded,
+    } = encode(file, &[]);
+    assert_eq!(code, Some(DAMAGED), "{message}");
     assert!(
         message.contains(reason) && message.contains(remedy),
         "{message}"
     );
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert!(coded.is_none());
+    assert_eq!(message.lines().count(), 1, "{message}");
 }
 
 #[test]
-fn apng() {
-    let mut png = file(ImageFormat::Png);
-    // An acTL chunk (one frame, play once) behind the header.
-    let mut chunk = b"acTL\0\0\0\x01\0\0\0\x01".to_vec();
-    chunk.extend(crc32(&chunk).to_be_bytes());
-    chunk.splice(0..0, 8u32.to_be_bytes());
-    png.splice(33..33, chunk);
-    refused(&png, "animated", "one frame");
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            (crc >> 1) ^ if crc & 1 != 0 { 0xEDB8_8320 } else { 0 }
-        })
-    })
-}
-
-/// A chunk of a RIFF file.
-fn riff_chunk(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
-    let mut chunk = name.to_vec();
-    chunk.extend((content.len() as u32).to_le_bytes());
-    chunk.extend(content);
-    chunk.resize(chunk.len().next_multiple_of(2), 0);
-    chunk
+fn formats_that_are_not_read_are_named() {
+    refused(b"8BPS\0\x01\0\0\0\0\0\0", "Photoshop", "PNG");
+    refused(b"DDS \x7C\0\0\0", "DDS", "PNG");
+    refused(b"neither this nor that", "not a picture", "PNG, JPEG");
 }
 
 #[test]
-fn animated_webp() {
-    let sides = [19, 0, 0, 11, 0, 0];
-    let still = file(ImageFormat::WebP);
-    let mut frame = vec![0; 6];
-    frame.extend(sides);
-    frame.extend([100, 0, 0, 0]);
-    frame.extend(&still[12..]);
-    let mut content = b"WEBP".to_vec();
-    let mut features = vec![0b10, 0, 0, 0];
-    features.extend(sides);
-    content.extend(riff_chunk(b"VP8X", &features));
-    content.extend(riff_chunk(b"ANIM", &[0; 6]));
-    content.extend(riff_chunk(b"ANMF", &frame));
-    content.extend(riff_chunk(b"ANMF", &frame));
-    refused(&riff_chunk(b"RIFF", &content), "animated", "one frame");
+fn a_jpeg_is_complete_or_refused() {
+    for progressive in [false, true] {
+        let whole = jpeg(progressive);
+        assert_eq!(encode(&whole, &[]).code, Some(0));
+        let scan = whole
+            .windows(2)
+            .position(|pair| pair == [0xFF, 0xDA])
+            .unwrap();
+        for kept in [whole.len() - 3, whole.len() - 40, (scan + whole.len()) / 2] {
+            refused(&whole[..kept], "truncated", "fetch it again");
+            let mut early_end = whole[..kept].to_vec();
+            // A lone escape byte would swallow the marker.
+            while early_end.last() == Some(&0xFF) {
+                early_end.pop();
+            }
+            early_end.extend([0xFF, 0xD9]);
+            refused(&early_end, "truncated", "fetch it again");
+        }
+    }
 }
 
 #[test]
-fn gif() {
-    refused(b"GIF89a\x01\0\x01\0\0\0\0;", "Gif", "PNG");
+fn a_jpeg_that_lacks_only_its_end_marker_is_read() {
+    let whole = jpeg(false);
+    assert_eq!(encode(&whole[..whole.len() - 2], &[]).code, Some(0));
 }
 
 #[test]
-fn cmyk_jpeg() {
-    let mut jpeg = file(ImageFormat::Jpeg);
-    let frame = jpeg
+fn rare_kinds_of_jpeg_are_named() {
+    let mut arithmetic = jpeg(false);
+    let frame = arithmetic
         .windows(2)
         .position(|pair| pair == [0xFF, 0xC0])
         .unwrap();
-    // A fourth component, with the tables of the third; the frame header grows by three bytes.
-    jpeg[frame + 3] += 3;
-    jpeg[frame + 9] = 4;
-    let third = jpeg[frame + 16..frame + 19].to_vec();
-    jpeg.splice(frame + 19..frame + 19, [4, third[1], third[2]]);
-    refused(&jpeg, "CMYK", "RGB");
+    arithmetic[frame + 1] = 0xC9;
+    refused(&arithmetic, "arithmetic coding in JPEG", "PNG");
 }
 
 #[test]
-fn truncated_jpeg() {
-    let jpeg = file(ImageFormat::Jpeg);
-    refused(&jpeg[..jpeg.len() - 20], "truncated", "fetch it again");
+fn a_bmp_whose_pixels_start_in_its_palette() {
+    let gray = image::DynamicImage::new_luma8(20, 12);
+    let mut bmp = std::io::Cursor::new(Vec::new());
+    gray.write_to(&mut bmp, ImageFormat::Bmp).unwrap();
+    let mut bmp = bmp.into_inner();
+    assert_eq!(encode(&bmp, &[]).code, Some(0));
+    bmp[10] = 54;
+    bmp[11] = 0;
+    refused(&bmp, "inside the palette", "elsewhere");
 }
 
 #[test]
-fn tiff_of_two_pages() {
-    let mut tiff = file(ImageFormat::Tiff);
-    let number = |at: usize, len: usize| {
-        let bytes = tiff[at..at + len].iter().rev();
-        bytes.fold(0, |number, byte| number << 8 | usize::from(*byte))
+fn files_that_end_early() {
+    let formats = [
+        ImageFormat::Png,
+        ImageFormat::WebP,
+        ImageFormat::Bmp,
+        ImageFormat::Tiff,
+        ImageFormat::Qoi,
+        ImageFormat::Gif,
+        ImageFormat::Pnm,
+    ];
+    for format in formats {
+        let whole = file(format);
+        for kept in [whole.len() / 2, whole.len() * 3 / 4] {
+            let Run { code, message, .. } = encode(&whole[..kept], &[]);
+            assert_eq!(code, Some(DAMAGED), "{format:?} {message}");
+            assert!(message.contains("; "), "{format:?} {message}");
+            assert!(!message.contains("fill whole buffer"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn rare_kinds_of_tiff_are_named() {
+    let page = |tags: &[(u16, u16, &[u32])]| {
+        let mut all = vec![(256, 3, &[2u32][..]), (257, 3, &[2]), (277, 3, &[1])];
+        all.extend_from_slice(tags);
+        tiff(&all, &[&[0; 64]])
     };
-    let first = number(4, 4);
-    let next = first + 2 + 12 * number(first, 2);
-    // The page once more.
-    tiff[next..next + 4].copy_from_slice(&(first as u32).to_le_bytes());
-    refused(&tiff, "several pages", "one page");
+    let float = page(&[(258, 3, &[32]), (262, 3, &[1]), (339, 3, &[3])]);
+    refused(&float, "samples of 32 bits in TIFF", "PNG");
+    let signed = page(&[(258, 3, &[16]), (262, 3, &[1]), (339, 3, &[2])]);
+    refused(&signed, "signed samples in TIFF", "PNG");
+    let lzma = page(&[(258, 3, &[8]), (259, 3, &[34925]), (262, 3, &[1])]);
+    refused(&lzma, "LZMA compression in TIFF", "PNG");
+    let empty = page(&[(258, 3, &[8]), (262, 3, &[1]), (257, 3, &[60000])]);
+    assert!(!encode(&empty, &[]).message.contains("panicked"));
+}
+
+/// A folder of a JPEG and a PNG, encoded while the reader of the JPEG misbehaves.
+fn misbehaving(how: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.jpg"), jpeg(false)).unwrap();
+    fs::write(folder.path().join("good.png"), file(ImageFormat::Png)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tessera"))
+        .args(["encode", "--effort", "1", "-r"])
+        .arg(folder.path())
+        .env("TESSERA_TEST_READER", how)
+        .output()
+        .unwrap();
+    assert!(folder.path().join("good.tsr").exists());
+    assert!(!folder.path().join("bad.tsr").exists());
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        message.contains("1 encoded, 0 done before, 1 failed"),
+        "{message}"
+    );
+    assert!(message.contains("bad.jpg: "), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+    (output.status.code(), message)
+}
+
+#[test]
+fn whatever_a_decoder_does_the_others_go_on() {
+    let expected = [
+        ("panic", "its decoder stopped"),
+        ("overflow", "; open and save the picture elsewhere"),
+        ("loop", "seconds; open and save"),
+        ("allocate", "more memory than is allowed"),
+    ];
+    for (how, said) in expected {
+        let (code, message) = misbehaving(how);
+        assert_eq!(code, Some(INCOMPLETE), "{how}: {message}");
+        assert!(message.contains(said), "{how}: {message}");
+    }
+}
+
+#[test]
+fn the_code_of_a_single_file_tells_limits_from_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("bad.jpg");
+    fs::write(&input, jpeg(false)).unwrap();
+    for (how, code) in [("panic", DAMAGED), ("loop", LIMITS), ("allocate", LIMITS)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+        command
+            .arg("encode")
+            .arg(&input)
+            .env("TESSERA_TEST_READER", how);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{how}");
+    }
 }

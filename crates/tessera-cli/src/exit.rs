@@ -9,7 +9,7 @@ const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 pub(crate) const DAMAGED: u8 = 3;
 const DICTIONARY: u8 = 4;
-const LIMITS: u8 = 5;
+pub(crate) const LIMITS: u8 = 5;
 pub(crate) const INCOMPLETE: u8 = 6;
 
 /// Every exit code and its meaning, as in the manual.
@@ -68,6 +68,14 @@ pub fn message(error: &anyhow::Error) -> String {
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
+/// A picture that another process could not read; it has worded and judged it already.
+#[derive(Debug, ThisError)]
+#[error("{message}")]
+pub(crate) struct Refused {
+    pub(crate) code: u8,
+    pub(crate) message: String,
+}
+
 /// Something was written, but not everything.
 #[derive(Debug, ThisError)]
 #[error("{0}")]
@@ -104,6 +112,9 @@ fn code_of(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<WriteImageError>() {
         return Some(code_of_write(error));
     }
+    if let Some(refused) = cause.downcast_ref::<Refused>() {
+        return Some(refused.code);
+    }
     if cause.is::<Usage>() {
         return Some(USAGE);
     }
@@ -129,6 +140,7 @@ fn code_of_read(error: &ReadImageError) -> u8 {
         ReadImageError::Codec(error) => code_of_codec(error),
         ReadImageError::Io(_) => FAILURE,
         ReadImageError::TooLarge => LIMITS,
+        ReadImageError::NoSuchPage { .. } => USAGE,
         _ => DAMAGED,
     }
 }

@@ -12,6 +12,7 @@ mod interrupt;
 mod overwrite;
 mod pictures;
 pub mod progress;
+pub mod reader;
 pub mod threads;
 mod verbosity;
 
@@ -44,7 +45,8 @@ pub struct Cli {
 /// One variant per subcommand; the arguments live beside the code that uses them.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Encode pictures (PNG, JPEG, WebP, PNM, TIFF, BMP) as .tsr files.
+    /// Encode pictures (PNG, JPEG, WebP, GIF, TIFF, BMP, PNM, TGA, QOI, AVIF, JPEG 2000) as .tsr
+    /// files.
     Encode(commands::encode::EncodeArgs),
     /// Decode .tsr files to a common format.
     Decode(commands::decode::DecodeArgs),

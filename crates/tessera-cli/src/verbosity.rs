@@ -2,6 +2,7 @@
 
 use clap::Args;
 use std::fmt::Display;
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The options that every command has.
@@ -42,6 +43,16 @@ pub(crate) fn quiet() -> bool {
 pub(crate) fn note(text: impl Display) {
     if !quiet() {
         eprintln!("{text}");
+    }
+}
+
+/// Says what the user should know of an input, unless `--quiet` was given.
+pub(crate) fn warn(input: &Path, warnings: &[String]) {
+    for warning in warnings {
+        note(format_args!(
+            "tessera: warning: {}: {warning}",
+            input.display()
+        ));
     }
 }
 

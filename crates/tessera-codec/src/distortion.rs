@@ -1,6 +1,7 @@
 //! How far a decoded picture is from its original, and whether two decodes are the same.
 
 use crate::picture::{Picture, PixelFormat, Samples};
+use crate::tile::{SAMPLE_MAX, Step};
 use crate::tile_grid::Rect;
 use std::iter::Sum;
 
@@ -44,6 +45,17 @@ impl Distortion {
             samples: rect.area() * colours as u64,
             peak: format.depth.max_value(),
         }
+    }
+
+    /// Whether the error is one that this quantiser explains.
+    ///
+    /// Rounding leaves a twelfth of a squared step, levels that are not worth their bits a little more; the bound is
+    /// twelve times that, beside the rounding of samples and of the twelve bits they are coded with.
+    pub(crate) fn is_explained_by(&self, quantiser: u8) -> bool {
+        let unit = f64::from(self.peak) / f64::from(SAMPLE_MAX);
+        let step = f64::from(Step::from_index(quantiser).value()) * unit;
+        let mean = self.squared_error as f64 / self.samples.max(1) as f64;
+        mean <= step * step + unit * unit + 1.0
     }
 
     /// Peak signal to noise ratio in decibels over all colour samples; infinite when identical.
@@ -159,6 +171,20 @@ mod tests {
         assert_eq!(Fingerprint::of(&picture), [left, right].into_iter().sum());
         let swapped = Picture::gray8(2, 2, vec![2, 1, 3, 4]).unwrap();
         assert_ne!(Fingerprint::of(&picture), Fingerprint::of(&swapped));
+    }
+
+    #[test]
+    fn errors_beyond_the_quantiser_are_told_from_its_own() {
+        let picture = Picture::gray8(2, 2, vec![100; 4]).unwrap();
+        let off_by = |error: u8| {
+            let decoded = Samples::U8(vec![100 - error, 100 + error]);
+            Distortion::of_tile(&picture, LEFT, &decoded, PixelFormat::GRAY8)
+        };
+        // The step of quantiser 64 is sixteen levels of 8 bits, that of 32 is one.
+        assert!(off_by(16).is_explained_by(64));
+        assert!(!off_by(17).is_explained_by(64));
+        assert!(off_by(1).is_explained_by(32));
+        assert!(!off_by(2).is_explained_by(32));
     }
 
     #[test]

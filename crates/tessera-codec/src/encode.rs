@@ -109,6 +109,15 @@ pub struct Outcome {
     pub fingerprint: Fingerprint,
 }
 
+impl Encoded {
+    /// Whether the decoded picture is as close to the original as its quantiser promises, if that was to be found out.
+    /// The encoder sees to it that it is; if not, it has a fault, and the picture should be kept in another format.
+    pub fn keeps_its_promise(&self) -> Option<bool> {
+        let distortion = self.outcome?.distortion;
+        Some(distortion.is_explained_by(self.quantiser))
+    }
+}
+
 impl Sum for Outcome {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         let (distortions, fingerprints): (Vec<_>, Vec<_>) = parts

@@ -7,7 +7,7 @@ mod bar;
 mod plan;
 mod summary;
 
-pub(crate) use plan::{PICTURE_EXTENSIONS, Plan, Task, Wanted};
+pub(crate) use plan::{Plan, Task, Wanted};
 use summary::{Failure, Summary};
 
 use crate::{files, verbosity};
@@ -58,6 +58,24 @@ pub(crate) struct Sizes {
     pub(crate) after: u64,
 }
 
+/// A file that was processed.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) sizes: Sizes,
+    /// What its user should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Done {
+    /// Of which nothing is to be said.
+    pub(crate) fn silent(sizes: Sizes) -> Self {
+        Self {
+            sizes,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// What became of one file.
 enum Outcome {
     Done(Sizes),
@@ -74,7 +92,7 @@ pub(crate) fn process(
     plan: Plan,
     args: &FolderArgs,
     replacing: Replacing,
-    work: impl Fn(&Task) -> Result<Sizes> + Sync,
+    work: impl Fn(&Task) -> Result<Done> + Sync,
 ) -> Result<()> {
     let Plan {
         tasks,
@@ -91,8 +109,11 @@ pub(crate) fn process(
     let bar = ArchiveBar::new(&tasks, pool.current_num_threads(), drawn);
     let process_one = |task: &Task| {
         let started = Instant::now();
-        let outcome = process_task(task, replacing, &work);
-        bar.suspend(|| verbosity::detail(describe(task, &outcome)));
+        let (outcome, warnings) = process_task(task, replacing, &work);
+        bar.suspend(|| {
+            verbosity::warn(&task.input, &warnings);
+            verbosity::detail(describe(task, &outcome));
+        });
         let took_time = matches!(outcome, Outcome::Done(_));
         bar.advance(task, took_time.then(|| started.elapsed()));
         outcome
@@ -106,20 +127,24 @@ pub(crate) fn process(
     summary.report(args.json)
 }
 
+/// Processes one file; also returns what there is to be said of it.
 fn process_task(
     task: &Task,
     replacing: Replacing,
-    work: impl Fn(&Task) -> Result<Sizes>,
-) -> Outcome {
+    work: impl Fn(&Task) -> Result<Done>,
+) -> (Outcome, Vec<String>) {
     if !replacing.force && is_done(task) {
-        return Outcome::Skipped;
+        return (Outcome::Skipped, Vec::new());
     }
     let result = check_stale(task, replacing)
         .and_then(|()| make_folder(task))
         .and_then(|()| work(task));
     match result {
-        Ok(sizes) => Outcome::Done(sizes),
-        Err(error) => Outcome::Failed(Failure::new(&task.input, &error)),
+        Ok(done) => (Outcome::Done(done.sizes), done.warnings),
+        Err(error) => {
+            let failure = Failure::new(&task.input, &error);
+            (Outcome::Failed(failure), Vec::new())
+        }
     }
 }
 

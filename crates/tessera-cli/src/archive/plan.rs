@@ -9,11 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names that count as pictures, in lower case.
-pub(crate) const PICTURE_EXTENSIONS: [&str; 10] = [
-    "png", "jpg", "jpeg", "webp", "ppm", "pgm", "pnm", "tif", "tiff", "bmp",
-];
-
 /// What is looked for, and what is made of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {

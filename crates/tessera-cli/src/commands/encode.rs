@@ -1,18 +1,16 @@
 //! `tessera encode`: pictures to .tsr files.
 
-use crate::archive::{
-    self, FolderArgs, PICTURE_EXTENSIONS, Plan, Replacing, Sizes, Stale, Task, Wanted,
-};
+use crate::archive::{self, Done, FolderArgs, Plan, Replacing, Sizes, Stale, Task, Wanted};
 use crate::batch;
 use crate::commands::train::parse_size;
 use crate::files::{self, Input};
 use crate::overwrite::OverwriteArgs;
 use crate::progress::PixelBar;
-use crate::{dictionaries, verbosity};
+use crate::{dictionaries, reader, verbosity};
 use anyhow::{Context, Result, bail};
 use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
-use tessera_codec::image_io::open_picture;
+use tessera_codec::image_io::{EXTENSIONS, ReadOptions};
 use tessera_codec::{
     Band, Decoder, Effort, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Quality,
     Target,
@@ -61,6 +59,11 @@ struct EncodeSettings {
     /// Side of the tiles as a power of two, 6 to 15.
     #[arg(long, value_name = "LOG2", hide = true)]
     tile_log2: Option<u8>,
+    /// Which page or frame to encode of a TIFF of several pages or an animated GIF, PNG or WebP,
+    /// from 1 [default: the first, with a warning if there are more].
+    #[arg(long, visible_alias = "frame", value_name = "N")]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
+    page: Option<u32>,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -128,6 +131,7 @@ struct FileEncoder {
     /// Present when what was written is to be decoded again.
     verifier: Option<Decoder>,
     strip: bool,
+    read: ReadOptions,
     /// Whether the progress of a single picture is shown.
     bar: bool,
 }
@@ -137,6 +141,8 @@ struct EncodedFile {
     info: PictureInfo,
     before: usize,
     encoded: Encoded,
+    /// What the user should know of it.
+    warnings: Vec<String>,
 }
 
 impl EncodedFile {
@@ -158,7 +164,7 @@ impl EncodeSettings {
             .threads(threads)
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
-            .outcome(self.verify || alone && !verbosity::quiet());
+            .outcome(self.verify || !verbosity::quiet());
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
@@ -173,6 +179,7 @@ impl EncodeSettings {
             verifier: self.verify.then_some(verifier),
             strip: self.strip,
             bar: alone,
+            read: ReadOptions { page: self.page },
         })
     }
 }
@@ -180,7 +187,8 @@ impl EncodeSettings {
 impl FileEncoder {
     /// Encodes one picture in any readable format.
     fn encode(&self, input: &Input<'_>) -> Result<EncodedFile> {
-        let mut source = open_picture(input.picture())?;
+        let opened = reader::open(input, self.read)?;
+        let mut source = opened.source;
         let bar = PixelBar::new("encoding", source.info().pixels(), self.bar);
         let encoder = self.encoder.clone().on_tile(bar.on_tile());
         let encoded = encoder.encode_rows(&mut *source)?;
@@ -194,10 +202,22 @@ impl FileEncoder {
             verify(verifier, &encoded, metadata)
                 .context("verification failed, nothing was written")?;
         }
+        let mut warnings = opened.warnings;
+        if encoded.keeps_its_promise() == Some(false) {
+            let decibels = encoded.psnr().unwrap_or_default();
+            let message = format!(
+                "the picture decodes to {decibels:.1} dB, far worse than its quality promises; keep the original, and please report it"
+            );
+            if self.verifier.is_some() {
+                bail!("{message}; nothing was written");
+            }
+            warnings.push(message);
+        }
         Ok(EncodedFile {
             info: source.info(),
             before: input.len(),
             encoded,
+            warnings,
         })
     }
 }
@@ -245,7 +265,7 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
         .settings
         .file_encoder(args.settings.threads.max(1), false)?;
     let mut plan = Plan::new(Wanted {
-        inputs: &PICTURE_EXTENSIONS,
+        inputs: &EXTENSIONS,
         output: EXTENSION.to_owned(),
         verb: "encoded",
         shrinks: true,
@@ -259,10 +279,13 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
     archive::process(plan, &args.folders, replacing, encode)
 }
 
-fn encode_task(task: &Task, encoder: &FileEncoder) -> Result<Sizes> {
+fn encode_task(task: &Task, encoder: &FileEncoder) -> Result<Done> {
     let done = encoder.encode(&Input::open(&task.input)?)?;
     files::write_output(&task.output, &done.encoded.bytes, true)?;
-    Ok(done.sizes())
+    Ok(Done {
+        sizes: done.sizes(),
+        warnings: done.warnings,
+    })
 }
 
 fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path, output: &Path) -> Result<()> {
@@ -272,6 +295,7 @@ fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path, output: &P
         .encode(&file)
         .with_context(|| input.display().to_string())?;
     files::write_output(output, &done.encoded.bytes, args.overwrite.force())?;
+    verbosity::warn(input, &done.warnings);
     report(input, output, &done);
     Ok(())
 }

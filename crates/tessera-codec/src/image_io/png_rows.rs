@@ -1,7 +1,7 @@
 //! PNG row by row.
 
+use super::error::{ReadImageError, png_error};
 use super::input::{Input, InputReader};
-use super::read::ReadImageError;
 use super::row_file::{ByteRows, Opened};
 use crate::picture::{Colour, PixelFormat};
 use crate::rows::PictureInfo;
@@ -11,12 +11,16 @@ use tessera_patch::colour::BitDepth;
 /// Rows of one file.
 struct PngRows<'a>(png::Reader<Box<dyn InputReader + 'a>>);
 
-/// Palettes and samples below eight bits are expanded, as everywhere. Interlaced pictures store
-/// their rows in another order and are left to be read as a whole.
-pub(super) fn open(input: Input<'_>) -> Result<Option<Opened<'_>>, ReadImageError> {
+/// A decoder at the first row. Palettes and samples below eight bits are expanded, as everywhere.
+fn start(input: Input<'_>) -> Result<png::Reader<Box<dyn InputReader + '_>>, ReadImageError> {
     let mut decoder = png::Decoder::new(input.reader()?);
     decoder.set_transformations(Transformations::EXPAND);
-    let reader = decoder.read_info()?;
+    decoder.read_info().map_err(png_error)
+}
+
+/// Interlaced pictures store their rows in another order and are left to be read as a whole.
+pub(super) fn open(input: Input<'_>) -> Result<Option<Opened<'_>>, ReadImageError> {
+    let reader = start(input)?;
     if reader.info().interlaced {
         return Ok(None);
     }
@@ -39,11 +43,20 @@ pub(super) fn open(input: Input<'_>) -> Result<Option<Opened<'_>>, ReadImageErro
     }))
 }
 
+/// The colour profile.
+pub(super) fn icc_profile(input: Input<'_>) -> Result<Option<Vec<u8>>, ReadImageError> {
+    let reader = start(input)?;
+    let profile = reader.info().icc_profile.as_ref();
+    Ok(profile
+        .map(|profile| profile.to_vec())
+        .filter(|profile| !profile.is_empty()))
+}
+
 impl ByteRows for PngRows<'_> {
     fn next_row(&mut self, row: &mut [u8]) -> Result<(), ReadImageError> {
-        match self.0.read_row(row)? {
+        match self.0.read_row(row).map_err(png_error)? {
             Some(_) => Ok(()),
-            None => Err(ReadImageError::TooFewRows),
+            None => Err(ReadImageError::Truncated("PNG")),
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Binary graymaps (P5) and pixmaps (P6) row by row.
 
+use super::error::ReadImageError;
 use super::input::{Input, InputReader};
-use super::read::ReadImageError;
 use super::row_file::{ByteRows, Opened};
 use crate::picture::{Colour, PixelFormat};
 use crate::rows::PictureInfo;
 use std::io::{BufRead, ErrorKind, Read};
 use tessera_patch::colour::BitDepth;
+
+const BAD_HEADER: ReadImageError =
+    ReadImageError::Damaged("PNM", "its header holds something else than numbers");
 
 /// Rows of one file, from behind its header.
 struct PnmRows<'a>(Box<dyn InputReader + 'a>);
@@ -51,12 +54,12 @@ fn read_number(reader: &mut impl BufRead) -> Result<u32, ReadImageError> {
                 let digit = u32::from(digit - b'0');
                 let longer = number.unwrap_or(0u32).checked_mul(10);
                 let longer = longer.and_then(|number| number.checked_add(digit));
-                number = Some(longer.ok_or(ReadImageError::BadPnm)?);
+                number = Some(longer.ok_or(BAD_HEADER)?);
             }
             (space, Some(number)) if space.is_ascii_whitespace() => return Ok(number),
             (space, None) if space.is_ascii_whitespace() => {}
             (b'#', None) => drop(reader.skip_until(b'\n')?),
-            _ => return Err(ReadImageError::BadPnm),
+            _ => return Err(BAD_HEADER),
         }
     }
 }
@@ -70,7 +73,7 @@ impl ByteRows for PnmRows<'_> {
 /// Says that the file is too short where that is what went wrong.
 fn cut_off(error: std::io::Error) -> ReadImageError {
     match error.kind() {
-        ErrorKind::UnexpectedEof => ReadImageError::TooFewRows,
+        ErrorKind::UnexpectedEof => ReadImageError::Truncated("PNM"),
         _ => error.into(),
     }
 }

@@ -1,98 +1,53 @@
 //! Reading a picture with everything that belongs to it.
 
+use super::contain::contained;
+use super::error::{MAX_READ_BYTES, ReadImageError, image_error};
+use super::format::{self, Format};
+use super::found::Found;
+use super::frames::{self, Animation};
 use super::input::Input;
 use super::row_file::RowFile;
-use super::{jpeg_probe, png_rows, pnm_rows, tiff_pages, xmp};
-use crate::error::Error;
+use super::{bmp, jpeg, orientation, png_metadata, png_rows, pnm_rows, tiff};
 use crate::metadata::Metadata;
 use crate::picture::Picture;
 use crate::rows::{RowSource, WholePicture};
-use image::codecs::png::PngDecoder;
-use image::codecs::webp::WebPDecoder;
 use image::metadata::Orientation;
-use image::{
-    DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits,
-};
+use image::{DynamicImage, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
-use thiserror::Error as ThisError;
 
-/// What is read to tell the formats apart.
-const SIGNATURE_LEN: u64 = 64;
+/// What to read where a file offers a choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The page or frame, from 1. Without it the first one is read, with a warning if there are
+    /// more.
+    pub page: Option<u32>,
+}
 
-/// Memory a foreign format may take while it is read as a whole: the largest picture we can hold
-/// is larger, but no honest file needs more than this.
-const MAX_READ_BYTES: u64 = 8 << 30;
-
-/// Why a picture could not be read.
-#[derive(Debug, ThisError)]
-#[non_exhaustive]
-pub enum ReadImageError {
-    /// No known format.
-    #[error("not a picture in a known format (PNG, JPEG, WebP, PNM, TIFF, BMP)")]
-    UnknownFormat,
-    /// A known format that is not read.
-    #[error(
-        "{0:?} pictures cannot be read; convert the picture to PNG, JPEG, WebP, PNM, TIFF or BMP"
-    )]
-    UnsupportedFormat(ImageFormat),
-    /// The file has no bytes.
-    #[error("the file is empty")]
-    Empty,
-    /// Four-colour print data.
-    #[error("CMYK pictures are not supported; convert the picture to RGB first")]
-    Cmyk,
-    /// More than one frame.
-    #[error("animated pictures are not supported; extract one frame first")]
-    Animated,
-    /// Several pages.
-    #[error("files of several pages are not supported; extract one page first")]
-    SeveralPages,
-    /// The data ends too early.
-    #[error("the JPEG has no end; it is truncated, fetch it again")]
-    TruncatedJpeg,
-    /// The data ends too early.
-    #[error("the file ends before its last row; it is truncated, fetch it again")]
-    TooFewRows,
-    /// The header is not that of a PNM file.
-    #[error("the header of the PNM file is damaged")]
-    BadPnm,
-    /// A format that is held in memory as a whole, and too large for that.
-    #[error(
-        "reading this picture takes more than {} GiB of memory; convert it to PNG (not \
-         interlaced) or PNM, which are read row by row",
-        MAX_READ_BYTES >> 30
-    )]
-    TooLarge,
-    /// The file cannot be read at all.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// The PNG decoder refused it.
-    #[error(transparent)]
-    Png(#[from] png::DecodingError),
-    /// The format's decoder refused it.
-    #[error(transparent)]
-    Image(#[from] ImageError),
-    /// The codec cannot hold it.
-    #[error(transparent)]
-    Codec(#[from] Error),
+/// A picture that is ready to be read, and what its reader has to say.
+pub struct OpenedPicture<'a> {
+    /// The pixels.
+    pub source: Box<dyn RowSource + 'a>,
+    /// What was changed or left out on the way.
+    pub warnings: Vec<String>,
 }
 
 /// A picture that is ready to be read.
 enum Readable<'a> {
     /// As its rows are asked for.
-    Rows(RowFile<'a>),
+    Rows(RowFile<'a>, Vec<String>),
     /// It had to be read as a whole.
-    Whole(Picture),
+    Whole(Picture, Vec<String>),
 }
 
-/// Reads PNG, JPEG, WebP, PNM, TIFF or BMP, told apart by content, upright and with metadata.
+/// Reads a picture in any of the [`FORMATS`](super::FORMATS), told apart by content, upright and
+/// with metadata.
 ///
 /// # Errors
 /// See [`ReadImageError`].
 pub fn read_picture(file: &[u8]) -> Result<Picture, ReadImageError> {
-    match open(file.into())? {
-        Readable::Rows(rows) => rows.into_picture(),
-        Readable::Whole(picture) => Ok(picture),
+    match open(file.into(), ReadOptions::default())? {
+        Readable::Rows(rows, _) => rows.into_picture(),
+        Readable::Whole(picture, _) => Ok(picture),
     }
 }
 
@@ -104,42 +59,102 @@ pub fn read_picture(file: &[u8]) -> Result<Picture, ReadImageError> {
 pub fn open_picture<'a>(
     input: impl Into<Input<'a>>,
 ) -> Result<Box<dyn RowSource + 'a>, ReadImageError> {
-    Ok(match open(input.into())? {
-        Readable::Rows(rows) => Box::new(rows),
-        Readable::Whole(picture) => Box::new(WholePicture::from(picture)),
+    Ok(open_picture_with(input, ReadOptions::default())?.source)
+}
+
+/// Like [`open_picture`], with a choice of page and with the warnings.
+///
+/// # Errors
+/// See [`ReadImageError`].
+pub fn open_picture_with<'a>(
+    input: impl Into<Input<'a>>,
+    options: ReadOptions,
+) -> Result<OpenedPicture<'a>, ReadImageError> {
+    Ok(match open(input.into(), options)? {
+        Readable::Rows(rows, warnings) => OpenedPicture {
+            source: Box::new(rows),
+            warnings,
+        },
+        Readable::Whole(picture, warnings) => OpenedPicture {
+            source: Box::new(WholePicture::from(picture)),
+            warnings,
+        },
     })
 }
 
-fn open(input: Input<'_>) -> Result<Readable<'_>, ReadImageError> {
-    let start = input.start(SIGNATURE_LEN)?;
-    if start.is_empty() {
-        return Err(ReadImageError::Empty);
-    }
-    let format = image::guess_format(&start).map_err(|_| ReadImageError::UnknownFormat)?;
-    let rows = match format {
-        ImageFormat::Png => open_png(input)?,
-        ImageFormat::Pnm => RowFile::new(input, pnm_rows::open, Metadata::default())?,
-        format if format.reading_enabled() => None,
-        format => return Err(ReadImageError::UnsupportedFormat(format)),
-    };
-    match rows {
-        Some(rows) => Ok(Readable::Rows(rows)),
-        None => Ok(Readable::Whole(read_whole(&input.bytes()?, format)?)),
-    }
+/// Whether the format is one whose decoder needs no watching: it takes one row at a time.
+///
+/// # Errors
+/// When the file cannot be read or is of no known format.
+pub fn is_read_by_rows<'a>(input: impl Into<Input<'a>>) -> Result<bool, ReadImageError> {
+    Ok(matches!(
+        format::of(input.into())?,
+        Format::Png | Format::Pnm
+    ))
 }
 
-/// Rows of a PNG that is neither animated nor turned nor interlaced.
-fn open_png(input: Input<'_>) -> Result<Option<RowFile<'_>>, ReadImageError> {
-    let mut decoder = PngDecoder::with_limits(input.reader()?, limits())?;
-    if decoder.is_apng()? {
-        return Err(ReadImageError::Animated);
+fn open(input: Input<'_>, options: ReadOptions) -> Result<Readable<'_>, ReadImageError> {
+    let format = format::of(input)?;
+    let rows = match format {
+        Format::Png => return open_png(input, options),
+        Format::Pnm => RowFile::new("PNM", input, pnm_rows::open, Metadata::default())?,
+        _ => None,
+    };
+    if let Some(rows) = rows {
+        frames::only_one(options.page)?;
+        return Ok(Readable::Rows(rows, Vec::new()));
     }
-    if decoder.orientation()? != Orientation::NoTransforms {
-        return Ok(None);
+    whole(format, || read_whole(&input.bytes()?, format, options.page))
+}
+
+fn whole<'a>(
+    format: Format,
+    read: impl FnOnce() -> Result<Found, ReadImageError>,
+) -> Result<Readable<'a>, ReadImageError> {
+    let (picture, warnings) = contained(format.name(), || read()?.upright())?;
+    Ok(Readable::Whole(picture, warnings))
+}
+
+/// Rows of a PNG that is neither turned nor interlaced, and all others as a whole.
+fn open_png(input: Input<'_>, options: ReadOptions) -> Result<Readable<'_>, ReadImageError> {
+    let found = png_metadata::read(input)?;
+    let frames = found.frames.unwrap_or(1);
+    if let (Some(_), Some(page)) = (found.frames, options.page) {
+        return whole(Format::Png, || {
+            let image = frames::read(&input.bytes()?, Animation::Png, page, limits())?;
+            add_png_metadata(Found::plain(image), input, found.metadata)
+        });
     }
-    let mut metadata = read_metadata(&mut decoder)?;
-    reset_orientation(&mut metadata);
-    RowFile::new(input, png_rows::open, metadata)
+    frames::only_one(options.page)?;
+    let warnings = match frames {
+        0 | 1 => Vec::new(),
+        _ => vec![frames::further_frames()],
+    };
+    if orientation::of(&found.metadata) == Orientation::NoTransforms {
+        let mut metadata = found.metadata.clone();
+        orientation::take(&mut metadata);
+        metadata.icc = contained("PNG", || png_rows::icc_profile(input))?;
+        if let Some(rows) = RowFile::new("PNG", input, png_rows::open, metadata)? {
+            return Ok(Readable::Rows(rows, warnings));
+        }
+    }
+    whole(Format::Png, || {
+        let mut read = by_image(&input.bytes()?, Format::Png, ImageFormat::Png)?;
+        read.warnings = warnings;
+        add_png_metadata(read, input, found.metadata)
+    })
+}
+
+fn add_png_metadata(
+    mut found: Found,
+    input: Input<'_>,
+    metadata: Metadata,
+) -> Result<Found, ReadImageError> {
+    found.metadata = Metadata {
+        icc: png_rows::icc_profile(input)?,
+        ..metadata
+    };
+    Ok(found)
 }
 
 fn limits() -> Limits {
@@ -148,67 +163,80 @@ fn limits() -> Limits {
     limits
 }
 
-fn read_whole(file: &[u8], format: ImageFormat) -> Result<Picture, ReadImageError> {
-    refuse_what_would_be_lost(file, format)?;
-    let mut reader = ImageReader::with_format(Cursor::new(file), format);
-    reader.limits(limits());
-    let mut decoder = reader.into_decoder()?;
-    refuse_cmyk(&decoder)?;
-    let orientation = decoder.orientation()?;
-    let mut metadata = read_metadata(&mut decoder)?;
-    let mut image = DynamicImage::from_decoder(decoder).map_err(too_large)?;
-    image.apply_orientation(orientation);
-    reset_orientation(&mut metadata);
-    let mut picture = Picture::try_from(image)?;
-    picture.metadata = metadata;
-    Ok(picture)
-}
-
-/// Says what to do about a picture that is above the limit.
-fn too_large(error: ImageError) -> ReadImageError {
-    match error {
-        ImageError::Limits(_) => ReadImageError::TooLarge,
-        other => other.into(),
-    }
-}
-
-fn refuse_what_would_be_lost(file: &[u8], format: ImageFormat) -> Result<(), ReadImageError> {
+fn read_whole(file: &[u8], format: Format, page: Option<u32>) -> Result<Found, ReadImageError> {
     match format {
-        ImageFormat::WebP if WebPDecoder::new(Cursor::new(file))?.has_animation() => {
-            Err(ReadImageError::Animated)
+        Format::Tiff => return tiff::read(file, page),
+        Format::Gif => return frames::read_gif(file, page, limits()),
+        Format::WebP => {
+            if let Some(found) = frames::read_webp(file, page, limits())? {
+                return Ok(found);
+            }
         }
-        ImageFormat::Jpeg => match jpeg_probe::probe(file) {
-            Some(probe) if probe.components == 4 => Err(ReadImageError::Cmyk),
-            Some(probe) if !probe.complete => Err(ReadImageError::TruncatedJpeg),
-            _ => Ok(()),
-        },
-        ImageFormat::Tiff if tiff_pages::more_than_one(file) => Err(ReadImageError::SeveralPages),
-        _ => Ok(()),
+        _ => {}
     }
+    frames::only_one(page)?;
+    let image_format = match format {
+        Format::Jpeg => return jpeg::read(file),
+        Format::Avif => return read_avif(file),
+        Format::Jpeg2000 => return read_jpeg2000(file),
+        Format::Bmp => {
+            bmp::check(file)?;
+            ImageFormat::Bmp
+        }
+        Format::Tga => return read_targa(file),
+        Format::Qoi => ImageFormat::Qoi,
+        Format::WebP => ImageFormat::WebP,
+        _ => ImageFormat::Pnm,
+    };
+    by_image(file, format, image_format)
 }
 
-fn refuse_cmyk(decoder: &impl ImageDecoder) -> Result<(), ReadImageError> {
-    match decoder.original_color_type() {
-        ExtendedColorType::Cmyk8 | ExtendedColorType::Cmyk16 => Err(ReadImageError::Cmyk),
-        _ => Ok(()),
+/// Targa counts the bits of alpha apart; where there are none, the fourth byte is only filling.
+fn read_targa(file: &[u8]) -> Result<Found, ReadImageError> {
+    const BITS: usize = 16;
+    let mut found = by_image(file, Format::Tga, ImageFormat::Tga)?;
+    if let [32, descriptor] = file[BITS..BITS + 2]
+        && descriptor & 15 == 0
+    {
+        found.image = found.image.into_rgb8().into();
     }
+    Ok(found)
 }
 
-fn read_metadata(decoder: &mut impl ImageDecoder) -> Result<Metadata, ImageError> {
-    let not_empty = |block: Option<Vec<u8>>| block.filter(|bytes| !bytes.is_empty());
-    Ok(Metadata {
-        icc: not_empty(decoder.icc_profile()?),
-        exif: not_empty(decoder.exif_metadata()?),
-        xmp: not_empty(decoder.xmp_metadata()?),
+/// The `image` crate reads it, pixels and metadata.
+fn by_image(
+    file: &[u8],
+    format: Format,
+    image_format: ImageFormat,
+) -> Result<Found, ReadImageError> {
+    let failed = |error| image_error(format.name(), error);
+    let mut reader = ImageReader::with_format(Cursor::new(file), image_format);
+    reader.limits(limits());
+    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let metadata = frames::metadata_of(&mut decoder);
+    let image = DynamicImage::from_decoder(decoder).map_err(failed)?;
+    Ok(Found {
+        metadata,
+        ..Found::plain(image)
     })
 }
 
-/// The pixels are upright now; a reader of the metadata must not turn them again.
-fn reset_orientation(metadata: &mut Metadata) {
-    if let Some(exif) = &mut metadata.exif {
-        let _already_applied = Orientation::remove_from_exif_chunk(exif);
-    }
-    if let Some(packet) = &mut metadata.xmp {
-        xmp::reset_orientation(packet);
-    }
+#[cfg(feature = "avif")]
+fn read_avif(file: &[u8]) -> Result<Found, ReadImageError> {
+    super::avif::read(file)
+}
+
+#[cfg(not(feature = "avif"))]
+fn read_avif(_file: &[u8]) -> Result<Found, ReadImageError> {
+    Err(ReadImageError::UnsupportedFormat("AVIF"))
+}
+
+#[cfg(feature = "jpeg2000")]
+fn read_jpeg2000(file: &[u8]) -> Result<Found, ReadImageError> {
+    super::jpeg2000::read(file)
+}
+
+#[cfg(not(feature = "jpeg2000"))]
+fn read_jpeg2000(_file: &[u8]) -> Result<Found, ReadImageError> {
+    Err(ReadImageError::UnsupportedFormat("JPEG 2000"))
 }

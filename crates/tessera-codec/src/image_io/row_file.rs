@@ -1,7 +1,8 @@
 //! Files of formats that store rows from top to bottom, as sources of rows.
 
+use super::contain::contained;
+use super::error::ReadImageError;
 use super::input::Input;
-use super::read::ReadImageError;
 use crate::error::{Error, Result};
 use crate::limits::try_filled;
 use crate::metadata::Metadata;
@@ -26,6 +27,7 @@ pub(super) type Open<'a> = fn(Input<'a>) -> Result<Option<Opened<'a>>, ReadImage
 
 /// A picture that is read from its file as its rows are asked for.
 pub(super) struct RowFile<'a> {
+    format: &'static str,
     input: Input<'a>,
     open: Open<'a>,
     opened: Opened<'a>,
@@ -37,12 +39,14 @@ pub(super) struct RowFile<'a> {
 impl<'a> RowFile<'a> {
     /// `None` if the file must be read as a whole.
     pub(super) fn new(
+        format: &'static str,
         input: Input<'a>,
         open: Open<'a>,
         metadata: Metadata,
     ) -> Result<Option<Self>, ReadImageError> {
-        let opened = open(input)?;
+        let opened = contained(format, || open(input))?;
         Ok(opened.map(|opened| Self {
+            format,
             input,
             open,
             opened,
@@ -80,7 +84,8 @@ impl<'a> RowFile<'a> {
     }
 
     fn next_row(&mut self, row: &mut [u8]) -> Result<()> {
-        let read = self.opened.rows.next_row(row);
+        let rows = &mut self.opened.rows;
+        let read = contained(self.format, || rows.next_row(row));
         read.map_err(|error| Error::Input(Box::new(error)))
     }
 

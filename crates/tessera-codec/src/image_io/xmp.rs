@@ -10,15 +10,27 @@ const PNG_KEYWORD: &[u8] = b"XML:com.adobe.xmp";
 /// `<tiff:Orientation>6<`, because the pixels have been turned.
 pub(super) fn reset_orientation(xmp: &mut [u8]) {
     let mut start = 0;
-    while let Some(at) = find(&xmp[start..], ORIENTATION) {
-        start += at + ORIENTATION.len();
-        let digit = match &mut xmp[start..] {
-            [b'=', b'"' | b'\'', digit, ..] | [b'>', digit, ..] => digit,
+    while let Some(at) = find_digit(xmp, start) {
+        xmp[at] = b'1';
+        start = at;
+    }
+}
+
+/// The orientation as EXIF numbers it, if there is one.
+pub(super) fn orientation(xmp: &[u8]) -> Option<u8> {
+    Some(xmp[find_digit(xmp, 0)?] - b'0')
+}
+
+/// Where the next orientation from `start` on has its digit.
+fn find_digit(xmp: &[u8], mut start: usize) -> Option<usize> {
+    loop {
+        start += find(&xmp[start..], ORIENTATION)? + ORIENTATION.len();
+        let offset = match &xmp[start..] {
+            [b'=', b'"' | b'\'', b'0'..=b'9', ..] => 2,
+            [b'>', b'0'..=b'9', ..] => 1,
             _ => continue,
         };
-        if digit.is_ascii_digit() {
-            *digit = b'1';
-        }
+        return Some(start + offset);
     }
 }
 

@@ -29,6 +29,10 @@ pub use decoder::{Exhausted, decode_tile};
 pub use encoder::{Effort, EncodedTile, Foresight, Options, encode_tile, encode_tile_unseen};
 
 use mix::PlaneKind;
+#[cfg(feature = "encoder")]
+pub(crate) use predict::SAMPLE_MAX;
+#[cfg(feature = "encoder")]
+pub(crate) use quantiser::Step;
 use syntax::Block;
 use tessera_patch::shape::SUPERBLOCK;
 

@@ -5,7 +5,7 @@ mod page;
 mod shrink;
 mod webp;
 
-use crate::archive::{self, FolderArgs, Plan, Replacing, Sizes, Stale, Task, Wanted};
+use crate::archive::{self, Done, FolderArgs, Plan, Replacing, Sizes, Stale, Task, Wanted};
 use crate::commands::encode::EXTENSION;
 use crate::exit::Incomplete;
 use crate::files::{self, Input, Output};
@@ -141,7 +141,10 @@ fn run_recursive(args: &DecodeArgs) -> Result<()> {
         stale: Stale::Keep,
     };
     let decoding = Decoding::new(settings, settings.threads.max(1), false);
-    let decode = |task: &Task| decoding.decode(&task.input, &task.output, replacing.force);
+    let decode = |task: &Task| {
+        let sizes = decoding.decode(&task.input, &task.output, replacing.force)?;
+        Ok(Done::silent(sizes))
+    };
     archive::process(plan, &args.folders, replacing, decode)
 }
 
