@@ -146,7 +146,7 @@ impl Effort {
             },
             2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0, UNHALVED),
             3 => Self::narrow(3, [3; 5], 1.0, UNHALVED),
-            4 => Self::narrow(3, [2; 5], 1.02, FORESIGHT),
+            4 => Self::narrow(3, [3; 5], 1.02, FORESIGHT),
             5 => Self::narrow(3, [3; 5], 1.05, FORESIGHT),
             // Nearly as much as the larger ones, by the rules of the smaller ones.
             6 => Self {

@@ -99,6 +99,8 @@ const LEAST_SHARE: f32 = 0.95;
 pub(super) const HALVES: [Split; 2] = [Split::Rows, Split::Columns];
 /// Forecasts of cheap blocks are off by some bits rather than by some share.
 const SLACK_BITS: f32 = 8.0;
+/// A first look that is off by this factor is no guide.
+const MISJUDGED: f32 = 1.5;
 /// Up to this many times the best way so far the true cost of a whole block is worth knowing for forecasts.
 const WHOLE_MARGIN: f32 = 1.1;
 /// Chroma blocks of this size and more are not tried whole where luma is divided and leaves this much of them, in squared
@@ -154,10 +156,14 @@ impl Encoder<'_> {
     fn enter_advised(&mut self, contest: &mut Contest) {
         let advice = self.advice(contest.kind, contest.block);
         // The likely winner first: it bounds the others.
+        let mut misjudged = false;
         if advice.quarters_first {
-            self.enter_quarters(contest);
+            let quarters = self.enter_quarters(contest);
+            misjudged = quarters.is_some_and(|quarters| {
+                self.misjudged(quarters, self.rough.ways(contest.block).quarters)
+            });
         }
-        if advice.whole {
+        if advice.whole || misjudged {
             self.enter_whole(contest, self.effort.halves_margin);
         }
         if contest.is_settled(self.lambda) {
@@ -185,7 +191,10 @@ impl Encoder<'_> {
         if quarters_first {
             quarters = self.enter_quarters(contest);
             let limit = contest.limit() * (1.0 + shares.whole) + slack;
-            whole_too = quarters.is_none_or(|quarters| forecast.whole(quarters) <= limit);
+            whole_too = quarters.is_none_or(|quarters| {
+                self.misjudged(quarters, forecast.rough.quarters)
+                    || forecast.whole(quarters) <= limit
+            });
         }
         if whole_too {
             self.enter_whole(contest, WHOLE_MARGIN);
@@ -213,6 +222,12 @@ impl Encoder<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the first look at a block was far off, by what its quarters cost and what it said they would: it did not
+    /// foresee how they are predicted from decoded samples, so its word on the whole block does not count either.
+    fn misjudged(&self, quarters: f32, rough: f32) -> bool {
+        quarters > MISJUDGED * rough + self.lambda * SLACK_BITS
     }
 
     /// The forecast for a block that may be divided by it.
