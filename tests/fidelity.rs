@@ -10,8 +10,10 @@ use tessera_codec::{
 };
 use tessera_workspace::adversarial::{Pattern, irregular, patterns, picture, within};
 
-/// Largest mean squared error of a picture: six times the noise of its quantiser.
+/// Largest mean squared error of a gray picture: six times the noise of its quantiser.
 const MOST_ERROR: f64 = 6.0 * QUANTISER_NOISE;
+/// The same for red, green and blue, which move up to 1.8 times as far as chroma does.
+const MOST_COLOUR_ERROR: f64 = 12.0 * QUANTISER_NOISE;
 /// Mean squared error of rounding, in squared steps.
 const QUANTISER_NOISE: f64 = 1.0 / 12.0;
 /// Price of a bit in squared steps, as in the encoder.
@@ -96,10 +98,16 @@ fn failures(cases: &[Case]) -> Vec<String> {
             picture,
             qualities,
         } = case;
+        let most = match picture.format().colour {
+            Colour::Gray => MOST_ERROR,
+            Colour::Rgb => MOST_COLOUR_ERROR,
+        };
         let pairs = EFFORTS.flat_map(|effort| qualities.iter().map(move |&q| (effort, q)));
         pairs
             .map(|(effort, q)| (effort, q, Outcome::of(picture, effort, q)))
-            .filter(|(.., outcome)| outcome.in_steps().max(outcome.alpha_in_steps()) > MOST_ERROR)
+            .filter(|(.., outcome)| {
+                outcome.in_steps() > most || outcome.alpha_in_steps() > MOST_ERROR
+            })
             .map(|(effort, q, outcome)| format!("{name}, effort {effort}, q {q}: {outcome:?}"))
             .collect()
     };
@@ -143,7 +151,7 @@ fn patterns_survive() {
 #[test]
 #[ignore = "takes minutes"]
 fn patterns_survive_at_all_qualities() {
-    assert_none(&failures(&cases(128, |_| (20..=100).step_by(10).collect())));
+    assert_none(&failures(&cases(64, |_| (20..=100).step_by(10).collect())));
 }
 
 #[test]

@@ -13,6 +13,9 @@ pub struct Distortion {
     peak: u16,
 }
 
+/// Largest mean squared error that choosing levels explains, in squared steps.
+const MOST_ERROR: f64 = 2.0;
+
 impl Distortion {
     /// Compares a tile, given as decoded samples in `format`, with its place in the original.
     /// The original may have an alpha channel that the decoded tile lacks.
@@ -49,13 +52,13 @@ impl Distortion {
 
     /// Whether the error is one that this quantiser explains.
     ///
-    /// Rounding leaves a twelfth of a squared step, levels that are not worth their bits a little more; the bound is
-    /// twelve times that, beside the rounding of samples and of the twelve bits they are coded with.
+    /// Rounding leaves a twelfth of a squared step, levels that are not worth their bits up to about one, and red, green
+    /// and blue move up to 1.8 times as far as chroma does. What was wiped out at low quality lies above that.
     pub(crate) fn is_explained_by(&self, quantiser: u8) -> bool {
         let unit = f64::from(self.peak) / f64::from(SAMPLE_MAX);
         let step = f64::from(Step::from_index(quantiser).value()) * unit;
         let mean = self.squared_error as f64 / self.samples.max(1) as f64;
-        mean <= step * step + unit * unit + 1.0
+        mean <= MOST_ERROR * step * step + unit * unit + 1.0
     }
 
     /// Peak signal to noise ratio in decibels over all colour samples; infinite when identical.
@@ -181,8 +184,8 @@ mod tests {
             Distortion::of_tile(&picture, LEFT, &decoded, PixelFormat::GRAY8)
         };
         // The step of quantiser 64 is nearly sixteen levels of 8 bits, that of 32 is one.
-        assert!(off_by(15).is_explained_by(64));
-        assert!(!off_by(17).is_explained_by(64));
+        assert!(off_by(22).is_explained_by(64));
+        assert!(!off_by(23).is_explained_by(64));
         assert!(off_by(1).is_explained_by(32));
         assert!(!off_by(2).is_explained_by(32));
     }
