@@ -1,7 +1,8 @@
 //! How far a decoded picture is from its original, and whether two decodes are the same.
 
 use crate::picture::{Picture, PixelFormat, Samples};
-use crate::tile::{SAMPLE_MAX, Step};
+use crate::tile::intra::SAMPLE_MAX;
+use crate::tile::transform::quantiser::Step;
 use crate::tile_grid::Rect;
 use std::iter::Sum;
 

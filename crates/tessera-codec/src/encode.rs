@@ -3,6 +3,7 @@
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
+use crate::encoder::{self, EncodedTile, encode_tile, encode_tile_unseen};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::metadata::Metadata;
@@ -13,7 +14,7 @@ use crate::references;
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
 use crate::search::{OperatingPoint, Pass, Target, search};
 use crate::threads;
-use crate::tile::{self, EncodedTile, TileConfig, encode_tile, encode_tile_unseen};
+use crate::tile::TileConfig;
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use crate::watch::TileWatch;
 use rayon::prelude::*;
@@ -411,7 +412,7 @@ impl<'a> Job<'a> {
 
     /// Codes planes; what a decoder makes of them is left out unless it is wanted.
     fn encode_planes(&self, planes: &[Plane], config: &TileConfig) -> EncodedTile {
-        let mut effort = tile::Effort::level(self.effort.value());
+        let mut effort = encoder::Effort::level(self.effort.value());
         effort.lambda *= self.point.thrift;
         if self.outcome {
             return encode_tile(planes, config, self.dictionary, effort);

@@ -39,6 +39,8 @@ mod distortion;
 #[cfg(feature = "encoder")]
 mod encode;
 #[cfg(feature = "encoder")]
+pub mod encoder;
+#[cfg(feature = "encoder")]
 mod search;
 
 pub use container::{Integrity, Source, StoredFile};

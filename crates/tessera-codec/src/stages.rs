@@ -5,7 +5,7 @@ use crate::container::{Header, Integrity};
 use crate::error::{FormatError, Result};
 use crate::limits::Limits;
 use crate::metadata::Metadata;
-use crate::tile::range::RangeDecoder;
+use crate::tile::entropy::range::RangeDecoder;
 
 /// Reads a header without comparing its checksum; also returns its length in bytes.
 ///
@@ -39,7 +39,7 @@ pub fn range_bits(data: &[u8], probabilities: impl IntoIterator<Item = u16>) -> 
 /// Codes bits with the probabilities they were decoded with.
 #[cfg(feature = "encoder")]
 pub fn range_bytes(bits: &[bool], probabilities: impl IntoIterator<Item = u16>) -> Vec<u8> {
-    let mut encoder = crate::tile::range::RangeEncoder::new();
+    let mut encoder = crate::tile::entropy::range::RangeEncoder::new();
     for (&bit, one) in bits.iter().zip(probabilities) {
         encoder.encode(bit, u32::from(one.max(1)));
     }

@@ -7,10 +7,10 @@ use crate::patch_net::Forecasts;
 use crate::pipeline::TrainError;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
-use tessera_codec::tile::encoder::training::{
+use tessera_codec::encoder::training::{
     CarriedModels, Decisions, FilterStatistics, PatchObserver, TrainingTile, encode_for_training,
 };
-use tessera_codec::tile::{Effort, TileConfig};
+use tessera_codec::{encoder::Effort, tile::TileConfig};
 use tessera_dict::{Dictionary, FilterSet};
 use tessera_patch::Plane;
 

@@ -2,7 +2,7 @@
 
 use crate::cells::{Pull, fit_cell};
 use rayon::prelude::*;
-use tessera_codec::tile::encoder::training::{CarriedModels, CellCount, Decisions};
+use tessera_codec::encoder::training::{CarriedModels, CellCount, Decisions};
 use tessera_dict::layout::{BasisTotals, LANES};
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 

@@ -3,9 +3,9 @@
 //! Layout in `spec/container.md`, "Header". Reader and writer stand side by side, fields in the
 //! order of the file.
 
-use super::bytes::ByteReader;
-use super::check::{Integrity, crc8};
-use super::work::WorkBound;
+use crate::container::bytes::ByteReader;
+use crate::container::check::{Integrity, crc8};
+use crate::container::work::WorkBound;
 use crate::error::FormatError;
 use crate::picture::{Colour, PixelFormat};
 use crate::quality::MAX_QUANTISER;
@@ -14,7 +14,7 @@ use tessera_dict::DictId;
 use tessera_patch::colour::BitDepth;
 
 #[cfg(feature = "encoder")]
-use super::bytes::put_varint;
+use crate::container::bytes::put_varint;
 
 /// The first two bytes of every file; the first is no ASCII, so no text file starts like this.
 pub const MAGIC: [u8; 2] = [0xD4, 0x53];

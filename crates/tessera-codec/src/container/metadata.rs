@@ -2,8 +2,8 @@
 //!
 //! Layout in `spec/container.md`, "Metadata".
 
-use super::bytes::ByteReader;
-use super::check::{CRC_LEN, Integrity, crc32};
+use crate::container::bytes::ByteReader;
+use crate::container::check::{CRC_LEN, Integrity, crc32};
 use crate::error::{FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::metadata::{Metadata, MetadataKind};
@@ -95,7 +95,7 @@ pub(crate) fn write(metadata: &Metadata) -> Vec<u8> {
 #[cfg(feature = "encoder")]
 fn write_chunk(section: &mut Vec<u8>, kind: u8, stored: &[u8]) {
     section.push(kind);
-    super::bytes::put_varint(section, stored.len() as u64);
+    crate::container::bytes::put_varint(section, stored.len() as u64);
     section.extend_from_slice(stored);
     section.extend(crc32(&[&[kind], stored]));
 }

@@ -4,16 +4,16 @@
 //! a tile covers the header and the tile's number too, so that a tile moved to another place or
 //! another file is noticed.
 
-use super::bytes::{ByteReader, MAX_VARINT_BYTES};
-use super::check::{CRC_LEN, Integrity, crc32};
-use super::source::Source;
+use crate::container::bytes::{ByteReader, MAX_VARINT_BYTES};
+use crate::container::check::{CRC_LEN, Integrity, crc32};
+use crate::container::source::Source;
 use crate::error::{FormatError, Result};
 use crate::tile_grid::TileGrid;
 use std::borrow::Cow;
 use std::ops::Range;
 
 #[cfg(feature = "encoder")]
-use super::bytes::{put_varint, varint_len};
+use crate::container::bytes::{put_varint, varint_len};
 
 const TABLE: &str = "the tile table";
 const TILE: &str = "a tile";

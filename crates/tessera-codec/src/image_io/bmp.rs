@@ -1,6 +1,6 @@
 //! What the BMP decoder would gloss over: pixels that start inside the palette.
 
-use super::error::ReadImageError;
+use crate::image_io::error::ReadImageError;
 
 /// Length of the file header, before the information header.
 const FILE_HEADER: usize = 14;

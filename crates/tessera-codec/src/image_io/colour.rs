@@ -1,7 +1,7 @@
 //! Colours that are neither gray nor RGB: inks by their profile or by the usual formula, Lab, and
 //! luma with colour differences.
 
-use super::error::ReadImageError;
+use crate::image_io::error::ReadImageError;
 use image::{DynamicImage, ImageBuffer};
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 

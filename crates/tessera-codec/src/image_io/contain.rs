@@ -1,6 +1,6 @@
 //! Keeps a panic of a decoder that others wrote to the one file that caused it.
 
-use super::error::ReadImageError;
+use crate::image_io::error::ReadImageError;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;

@@ -15,7 +15,7 @@ pub const MAX_READ_BYTES: u64 = 8 << 30;
 #[non_exhaustive]
 pub enum ReadImageError {
     /// No known format.
-    #[error("not a picture in a known format ({})", super::FORMATS)]
+    #[error("not a picture in a known format ({})", crate::image_io::FORMATS)]
     UnknownFormat,
     /// A known format that is not read.
     #[error("{0} files cannot be read; convert the picture to PNG, JPEG, WebP or TIFF first")]

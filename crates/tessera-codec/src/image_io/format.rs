@@ -1,7 +1,7 @@
 //! Which format a file is in: by its first bytes, and for Targa by all that is known of it.
 
-use super::error::ReadImageError;
-use super::input::Input;
+use crate::image_io::error::ReadImageError;
+use crate::image_io::input::Input;
 use image::ImageFormat;
 use std::io::{self, Read, Seek, SeekFrom};
 

@@ -1,8 +1,8 @@
 //! What a format's reader hands on: pixels as stored, and what was learned beside them.
 
-use super::convert::to_dynamic_image;
-use super::error::{INCONSISTENT, ReadImageError};
-use super::orientation;
+use crate::image_io::convert::to_dynamic_image;
+use crate::image_io::error::{INCONSISTENT, ReadImageError};
+use crate::image_io::orientation;
 use crate::metadata::Metadata;
 use crate::picture::{Colour, Picture, PixelFormat, Samples};
 use image::DynamicImage;

@@ -1,8 +1,8 @@
 //! Animations, of which one frame is taken.
 
-use super::error::{ReadImageError, image_error};
-use super::found::Found;
-use super::orientation;
+use crate::image_io::error::{ReadImageError, image_error};
+use crate::image_io::found::Found;
+use crate::image_io::orientation;
 use crate::metadata::Metadata;
 use image::codecs::gif::GifDecoder;
 use image::codecs::png::PngDecoder;

@@ -1,8 +1,8 @@
 //! JPEG 2000, as a bare codestream or in its own container.
 
-use super::colour::{self, Inks};
-use super::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
-use super::found::{self, Found};
+use crate::image_io::colour::{self, Inks};
+use crate::image_io::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
+use crate::image_io::found::{self, Found};
 use crate::picture::{Colour, Samples};
 use hayro_jpeg2000::{ColorSpace, ComponentData, DecodeSettings, DecoderContext, Image};
 use image::DynamicImage;

@@ -1,6 +1,6 @@
 //! Which way up: EXIF first, then XMP, as other readers do.
 
-use super::xmp;
+use crate::image_io::xmp;
 use crate::metadata::Metadata;
 use image::metadata::Orientation;
 

@@ -1,8 +1,8 @@
 //! EXIF, XMP and frame count of a PNG, wherever in the file they are: writers put them behind the
 //! pixels too, and older ones hide EXIF and XMP as hexadecimal text.
 
-use super::input::{Input, InputReader};
-use super::orientation;
+use crate::image_io::input::{Input, InputReader};
+use crate::image_io::orientation;
 use crate::metadata::Metadata;
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read, SeekFrom};

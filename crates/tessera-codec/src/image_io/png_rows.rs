@@ -1,8 +1,8 @@
 //! PNG row by row.
 
-use super::error::{ReadImageError, png_error};
-use super::input::{Input, InputReader};
-use super::row_file::{ByteRows, Opened};
+use crate::image_io::error::{ReadImageError, png_error};
+use crate::image_io::input::{Input, InputReader};
+use crate::image_io::row_file::{ByteRows, Opened};
 use crate::picture::{Colour, PixelFormat};
 use crate::rows::PictureInfo;
 use png::{ColorType, Transformations};

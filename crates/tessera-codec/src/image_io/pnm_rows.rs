@@ -1,8 +1,8 @@
 //! Binary graymaps (P5) and pixmaps (P6) row by row.
 
-use super::error::ReadImageError;
-use super::input::{Input, InputReader};
-use super::row_file::{ByteRows, Opened};
+use crate::image_io::error::ReadImageError;
+use crate::image_io::input::{Input, InputReader};
+use crate::image_io::row_file::{ByteRows, Opened};
 use crate::picture::{Colour, PixelFormat};
 use crate::rows::PictureInfo;
 use std::io::{BufRead, ErrorKind, Read};

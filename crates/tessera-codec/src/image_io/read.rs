@@ -1,13 +1,13 @@
 //! Reading a picture with everything that belongs to it.
 
-use super::contain::contained;
-use super::error::{MAX_READ_BYTES, ReadImageError, image_error};
-use super::format::{self, Format};
-use super::found::Found;
-use super::frames::{self, Animation};
-use super::input::Input;
-use super::row_file::RowFile;
-use super::{bmp, jpeg, orientation, png_metadata, png_rows, pnm_rows, tiff};
+use crate::image_io::contain::contained;
+use crate::image_io::error::{MAX_READ_BYTES, ReadImageError, image_error};
+use crate::image_io::format::{self, Format};
+use crate::image_io::found::Found;
+use crate::image_io::frames::{self, Animation};
+use crate::image_io::input::Input;
+use crate::image_io::row_file::RowFile;
+use crate::image_io::{bmp, jpeg, orientation, png_metadata, png_rows, pnm_rows, tiff};
 use crate::metadata::Metadata;
 use crate::picture::Picture;
 use crate::rows::{RowSource, WholePicture};
@@ -223,7 +223,7 @@ fn by_image(
 
 #[cfg(feature = "avif")]
 fn read_avif(file: &[u8]) -> Result<Found, ReadImageError> {
-    super::avif::read(file)
+    crate::image_io::avif::read(file)
 }
 
 #[cfg(not(feature = "avif"))]
@@ -233,7 +233,7 @@ fn read_avif(_file: &[u8]) -> Result<Found, ReadImageError> {
 
 #[cfg(feature = "jpeg2000")]
 fn read_jpeg2000(file: &[u8]) -> Result<Found, ReadImageError> {
-    super::jpeg2000::read(file)
+    crate::image_io::jpeg2000::read(file)
 }
 
 #[cfg(not(feature = "jpeg2000"))]

@@ -1,9 +1,9 @@
 //! Files of formats that store rows from top to bottom, as sources of rows.
 
-use super::contain::contained;
-use super::error::ReadImageError;
-use super::input::Input;
 use crate::error::{Error, Result};
+use crate::image_io::contain::contained;
+use crate::image_io::error::ReadImageError;
+use crate::image_io::input::Input;
 use crate::limits::try_filled;
 use crate::metadata::Metadata;
 use crate::picture::{Picture, Samples, sample_count};

@@ -1,8 +1,8 @@
 //! PNG and PNM, written as the rows come.
 
-use super::convert::stretch;
-use super::write::{Losses, WriteImageError};
-use super::xmp;
+use crate::image_io::convert::stretch;
+use crate::image_io::write::{Losses, WriteImageError};
+use crate::image_io::xmp;
 use crate::metadata::Metadata;
 use crate::picture::{Colour, Picture, PixelFormat, Samples};
 use crate::rows::PictureInfo;

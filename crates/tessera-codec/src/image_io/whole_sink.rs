@@ -1,7 +1,7 @@
 //! Formats whose encoders want the whole picture at once.
 
-use super::to_dynamic_image;
-use super::write::{Losses, WriteImageError};
+use crate::image_io::to_dynamic_image;
+use crate::image_io::write::{Losses, WriteImageError};
 use crate::metadata::{Metadata, MetadataKind};
 use crate::picture::{Picture, Samples};
 use crate::rows::PictureInfo;

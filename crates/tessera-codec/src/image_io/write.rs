@@ -1,8 +1,8 @@
 //! Writing a picture in a common format, and saying what that format could not keep.
 
-use super::row_sinks::{PngSink, PnmSink};
-use super::whole_sink::WholeSink;
 use crate::error::Error;
+use crate::image_io::row_sinks::{PngSink, PnmSink};
+use crate::image_io::whole_sink::WholeSink;
 use crate::metadata::{Metadata, MetadataKind};
 use crate::picture::Picture;
 use crate::rows::PictureInfo;

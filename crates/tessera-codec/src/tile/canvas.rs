@@ -1,7 +1,7 @@
 //! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
 
-use super::predict::{Border, Known};
-use super::reference::ReferenceUse;
+use crate::tile::intra::{Border, Known};
+use crate::tile::reference::ReferenceUse;
 use tessera_patch::Shape;
 
 /// Side of a grid cell.
@@ -58,7 +58,7 @@ impl Samples {
         for (row, values) in patch.chunks_exact(width).enumerate() {
             let start = (y + row) * self.stride + x;
             for (to, &from) in self.data[start..start + width].iter_mut().zip(values) {
-                *to = from.clamp(0, super::predict::SAMPLE_MAX) as u16;
+                *to = from.clamp(0, crate::tile::intra::SAMPLE_MAX) as u16;
             }
         }
     }

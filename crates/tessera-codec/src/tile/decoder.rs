@@ -1,13 +1,13 @@
 //! Reads a tile.
 
-use super::canvas::Canvas;
-use super::coder::{BinaryCoder, ModelPair, Reader};
-use super::filter::FilterFlags;
-use super::mix::PlaneKind;
-use super::range::RangeDecoder;
-use super::state::{Leaf, Site, TileState};
-use super::syntax::{Block, Split, code_split};
-use super::{PlaneLayout, TileConfig, superblocks};
+use crate::tile::canvas::Canvas;
+use crate::tile::entropy::coder::{BinaryCoder, ModelPair, Reader};
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::entropy::range::RangeDecoder;
+use crate::tile::loop_filter::FilterFlags;
+use crate::tile::state::{Leaf, Site, TileState};
+use crate::tile::syntax::{Block, Split, code_split};
+use crate::tile::{PlaneLayout, TileConfig, superblocks};
 use tessera_dict::Dictionary;
 use tessera_patch::{Plane, Shape};
 
@@ -16,7 +16,7 @@ use tessera_patch::{Plane, Shape};
 pub struct Exhausted;
 
 /// Where the decisions of a tile come from.
-pub(super) trait TileReader: BinaryCoder {
+pub(crate) trait TileReader: BinaryCoder {
     /// Whether more was read than the data can hold.
     fn exhausted(&self) -> bool;
 
@@ -32,7 +32,7 @@ impl TileReader for Reader<'_> {
 
 impl<'a> Reader<'a> {
     /// A reader at the start of a tile.
-    pub(super) fn new(data: &'a [u8], dictionary: &Dictionary, layout: PlaneLayout) -> Self {
+    pub(crate) fn new(data: &'a [u8], dictionary: &Dictionary, layout: PlaneLayout) -> Self {
         Self {
             models: ModelPair::new(dictionary, layout),
             range: RangeDecoder::new(data),
@@ -54,7 +54,7 @@ pub fn decode_tile(
 }
 
 /// Decodes the planes of a tile from any source of decisions.
-pub(super) fn read_tile<R: TileReader>(
+pub(crate) fn read_tile<R: TileReader>(
     reader: &mut R,
     config: &TileConfig,
     dictionary: &Dictionary,

@@ -1,40 +1,24 @@
 //! Coding of one tile: prediction, sparse code, entropy coding (`spec/bitstream.md`).
 
-mod canvas;
-mod coder;
-mod decoder;
-#[cfg(feature = "encoder")]
-pub mod encoder;
-mod filter;
-mod logistic;
-mod mix;
-#[doc(hidden)]
-pub mod net;
-mod patch_context;
-#[doc(hidden)]
-pub mod patch_net;
-mod pool;
-mod predict;
-pub mod quantiser;
-pub(crate) mod range;
-mod reference;
-mod state;
-mod syntax;
+pub(crate) mod canvas;
+pub(crate) mod decoder;
+pub(crate) mod entropy;
+pub(crate) mod intra;
+pub(crate) mod loop_filter;
+pub(crate) mod pool;
+pub(crate) mod reference;
+pub(crate) mod state;
+pub(crate) mod syntax;
 #[doc(hidden)]
 pub mod trace;
-mod transform;
+pub(crate) mod transform;
 
 pub use decoder::{Exhausted, decode_tile};
-#[cfg(feature = "encoder")]
-pub use encoder::{Effort, EncodedTile, Foresight, Options, encode_tile, encode_tile_unseen};
 
-use mix::PlaneKind;
-#[cfg(feature = "encoder")]
-pub(crate) use predict::SAMPLE_MAX;
-#[cfg(feature = "encoder")]
-pub(crate) use quantiser::Step;
+use entropy::mix::PlaneKind;
 use syntax::Block;
 use tessera_patch::shape::SUPERBLOCK;
+use transform::quantiser;
 
 /// Which planes a tile carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +38,7 @@ impl PlaneLayout {
         }
     }
 
-    fn kinds(self) -> &'static [PlaneKind] {
+    pub(crate) fn kinds(self) -> &'static [PlaneKind] {
         match self {
             Self::Gray => &[PlaneKind::Luma],
             Self::Ycbcr444 => &[PlaneKind::Luma, PlaneKind::Chroma],
@@ -82,7 +66,7 @@ pub struct TileConfig {
 }
 
 impl TileConfig {
-    fn quantiser_of(&self, kind: PlaneKind) -> u8 {
+    pub(crate) fn quantiser_of(&self, kind: PlaneKind) -> u8 {
         match kind {
             PlaneKind::Luma => self.quantiser,
             PlaneKind::Chroma => self
@@ -94,7 +78,7 @@ impl TileConfig {
 }
 
 /// Superblocks of a tile in coding order.
-fn superblocks(config: &TileConfig) -> impl Iterator<Item = Block> {
+pub(crate) fn superblocks(config: &TileConfig) -> impl Iterator<Item = Block> {
     let (width, height) = (config.width as usize, config.height as usize);
     (0..height).step_by(SUPERBLOCK).flat_map(move |y| {
         (0..width).step_by(SUPERBLOCK).map(move |x| Block {

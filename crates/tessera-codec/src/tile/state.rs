@@ -1,20 +1,20 @@
 //! State both sides keep in step while a tile is coded, and the coding of one leaf.
 
-use super::canvas::{Canvas, CellInfo, Samples};
-use super::coder::BinaryCoder;
-use super::filter::{FilterFlags, filtered};
-use super::mix::PlaneKind;
-use super::net::restored;
-use super::patch_context::{PatchContext, activity_class, gradient_class};
-use super::patch_net::{Forecaster, Sight};
-use super::pool::Pool;
-use super::predict::{Border, PLANAR, Predictor, SAMPLE_MAX};
-use super::quantiser::Step;
-use super::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
-use super::syntax::{self, FROM_LUMA, ModeContexts};
-use super::transform::synthesise;
-use super::{PlaneLayout, TileConfig};
 use crate::simd::vectorised;
+use crate::tile::canvas::{Canvas, CellInfo, Samples};
+use crate::tile::entropy::coder::BinaryCoder;
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::intra::neural::{Forecaster, Sight};
+use crate::tile::intra::{Border, PLANAR, Predictor, SAMPLE_MAX};
+use crate::tile::loop_filter::network::restored;
+use crate::tile::loop_filter::{FilterFlags, filtered};
+use crate::tile::pool::Pool;
+use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
+use crate::tile::syntax::patch_context::{PatchContext, activity_class, gradient_class};
+use crate::tile::syntax::{self, FROM_LUMA, ModeContexts};
+use crate::tile::transform::quantiser::Step;
+use crate::tile::transform::synthesise;
+use crate::tile::{PlaneLayout, TileConfig};
 use pulp::NullaryFnOnce;
 use tessera_dict::{Basis, BasisSet, Dictionary, FilterSet};
 use tessera_patch::{Plane, Shape};

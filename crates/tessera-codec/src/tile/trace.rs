@@ -1,12 +1,12 @@
 //! A decode that writes down every decision, for the worked example of the specification and for tests that
 //! count what a set of streams covers.
 
-use super::TileConfig;
-use super::coder::{BinaryCoder, Reader};
-use super::decoder::{Exhausted, TileReader, read_tile};
-use super::mix::{Contexts, PlaneKind};
-use super::reference::ReferenceUse;
-use super::state::{Leaf, Site};
+use crate::tile::TileConfig;
+use crate::tile::decoder::{Exhausted, TileReader, read_tile};
+use crate::tile::entropy::coder::{BinaryCoder, Reader};
+use crate::tile::entropy::mix::{Contexts, PlaneKind};
+use crate::tile::reference::ReferenceUse;
+use crate::tile::state::{Leaf, Site};
 use tessera_dict::Dictionary;
 use tessera_dict::layout::Element;
 use tessera_patch::{Plane, Shape};

@@ -6,8 +6,11 @@ use crate::budget::{Budget, order};
 use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
-use tessera_codec::tile::encoder::reference_costs::{BlockCosts, reference_costs};
-use tessera_codec::tile::{Effort, PlaneLayout, TileConfig};
+use tessera_codec::encoder::cost::reference::{BlockCosts, reference_costs};
+use tessera_codec::{
+    encoder::Effort,
+    tile::{PlaneLayout, TileConfig},
+};
 use tessera_dict::reference::{MAX_PIXELS, MAX_REFERENCES};
 use tessera_dict::{Dictionary, Reference};
 

@@ -7,8 +7,11 @@ use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
-use tessera_codec::tile::encoder::training::{CarriedModels, encode_for_training};
-use tessera_codec::tile::{Effort, TileConfig, encode_tile};
+use tessera_codec::encoder::training::{CarriedModels, encode_for_training};
+use tessera_codec::{
+    encoder::{Effort, encode_tile},
+    tile::TileConfig,
+};
 use tessera_dict::layout::totals_without_references;
 use tessera_dict::{Dictionary, Prior};
 use tessera_patch::Plane;

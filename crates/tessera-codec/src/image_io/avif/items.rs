@@ -1,6 +1,6 @@
 //! The items of the container: which there are, where their data is, and what belongs to them.
 
-use super::boxes::{Numbers, boxes, find};
+use crate::image_io::avif::boxes::{Numbers, boxes, find};
 
 const ALPHA: &[u8] = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0";
 const XMP_TYPE: &[u8] = b"application/rdf+xml\0";

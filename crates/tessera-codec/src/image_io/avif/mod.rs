@@ -4,9 +4,9 @@ mod boxes;
 mod items;
 mod planes;
 
-use super::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
-use super::found::{self, Found};
-use super::{frames, orientation};
+use crate::image_io::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
+use crate::image_io::found::{self, Found};
+use crate::image_io::{frames, orientation};
 use crate::metadata::Metadata;
 use crate::picture::{Colour, Samples};
 use image::DynamicImage;

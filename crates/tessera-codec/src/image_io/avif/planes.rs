@@ -1,7 +1,7 @@
 //! Planes of luma and colour differences to gray or RGB.
 
-use super::AVIF;
-use super::items::Nclx;
+use crate::image_io::avif::AVIF;
+use crate::image_io::avif::items::Nclx;
 use crate::image_io::colour::{self, LumaShares};
 use crate::image_io::error::ReadImageError;
 use re_rav1d::dav1d::pixel::{MatrixCoefficients, YUVRange};

@@ -5,10 +5,10 @@ mod markers;
 mod scan;
 mod segments;
 
-use super::colour::{self, Inks};
-use super::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
-use super::found::{self, Found};
-use super::orientation;
+use crate::image_io::colour::{self, Inks};
+use crate::image_io::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
+use crate::image_io::found::{self, Found};
+use crate::image_io::orientation;
 use crate::metadata::Metadata;
 use crate::picture::{Colour, Samples};
 use image::DynamicImage;

@@ -1,7 +1,7 @@
 //! Walks the codes of one scan without decoding pixels, to see whether every block is there.
 
-use super::bits::{Bits, Broken, HuffmanTable};
-use super::markers::is_restart;
+use crate::image_io::jpeg::bits::{Bits, Broken, HuffmanTable};
+use crate::image_io::jpeg::markers::is_restart;
 
 /// One colour component of the frame.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! The marker segments of a JPEG, and whether all of its picture is there: decoders fill what is
 //! missing with gray and say nothing.
 
-use super::JPEG;
-use super::bits::{Broken, HuffmanTable};
-use super::markers::{APP14, DHT, DRI, EOI, SOI, SOS, is_frame_header, is_restart};
-use super::scan::{self, Component, Frame, Scan, ScanComponent, Tables};
 use crate::image_io::error::{INCONSISTENT, ReadImageError};
+use crate::image_io::jpeg::JPEG;
+use crate::image_io::jpeg::bits::{Broken, HuffmanTable};
+use crate::image_io::jpeg::markers::{APP14, DHT, DRI, EOI, SOI, SOS, is_frame_header, is_restart};
+use crate::image_io::jpeg::scan::{self, Component, Frame, Scan, ScanComponent, Tables};
 
 /// What the segments say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

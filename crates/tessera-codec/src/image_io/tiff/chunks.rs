@@ -1,10 +1,10 @@
 //! Strips and tiles put together to the whole page.
 
-use super::TIFF;
-use super::compression;
-use super::directory::{Directory, tag};
-use super::page::Page;
 use crate::image_io::error::{INCONSISTENT, ReadImageError};
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::compression;
+use crate::image_io::tiff::directory::{Directory, tag};
+use crate::image_io::tiff::page::Page;
 use crate::picture::Samples;
 
 /// Where the parts of a page are.

@@ -1,12 +1,12 @@
 //! The compressions of TIFF: what others wrote is used where there is something.
 
-use super::TIFF;
-use super::chunks::Chunk;
-use super::directory::{Directory, tag};
-use super::page::{Page, Photometric};
-use super::{fax, predictor, unpack};
 use crate::image_io::error::{INCONSISTENT, ReadImageError};
 use crate::image_io::jpeg::{self, Conversion};
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::chunks::Chunk;
+use crate::image_io::tiff::directory::{Directory, tag};
+use crate::image_io::tiff::page::{Page, Photometric};
+use crate::image_io::tiff::{fax, predictor, unpack};
 use crate::picture::Samples;
 use flate2::read::ZlibDecoder;
 use std::borrow::Cow;

@@ -2,35 +2,35 @@
 
 /// The tags that are read.
 pub(super) mod tag {
-    pub(in super::super) const NEW_SUBFILE_TYPE: u16 = 254;
-    pub(in super::super) const SUBFILE_TYPE: u16 = 255;
-    pub(in super::super) const WIDTH: u16 = 256;
-    pub(in super::super) const HEIGHT: u16 = 257;
-    pub(in super::super) const BITS: u16 = 258;
-    pub(in super::super) const COMPRESSION: u16 = 259;
-    pub(in super::super) const PHOTOMETRIC: u16 = 262;
-    pub(in super::super) const FILL_ORDER: u16 = 266;
-    pub(in super::super) const STRIP_OFFSETS: u16 = 273;
-    pub(in super::super) const ORIENTATION: u16 = 274;
-    pub(in super::super) const SAMPLES: u16 = 277;
-    pub(in super::super) const ROWS_PER_STRIP: u16 = 278;
-    pub(in super::super) const STRIP_LENGTHS: u16 = 279;
-    pub(in super::super) const PLANAR: u16 = 284;
-    pub(in super::super) const FAX3_OPTIONS: u16 = 292;
-    pub(in super::super) const PREDICTOR: u16 = 317;
-    pub(in super::super) const COLOUR_MAP: u16 = 320;
-    pub(in super::super) const TILE_WIDTH: u16 = 322;
-    pub(in super::super) const TILE_HEIGHT: u16 = 323;
-    pub(in super::super) const TILE_OFFSETS: u16 = 324;
-    pub(in super::super) const TILE_LENGTHS: u16 = 325;
-    pub(in super::super) const EXTRA_SAMPLES: u16 = 338;
-    pub(in super::super) const SAMPLE_FORMAT: u16 = 339;
-    pub(in super::super) const JPEG_TABLES: u16 = 347;
-    pub(in super::super) const OLD_JPEG_START: u16 = 513;
-    pub(in super::super) const OLD_JPEG_LENGTH: u16 = 514;
-    pub(in super::super) const SUBSAMPLING: u16 = 530;
-    pub(in super::super) const XMP: u16 = 700;
-    pub(in super::super) const ICC: u16 = 34675;
+    pub(in crate::image_io) const NEW_SUBFILE_TYPE: u16 = 254;
+    pub(in crate::image_io) const SUBFILE_TYPE: u16 = 255;
+    pub(in crate::image_io) const WIDTH: u16 = 256;
+    pub(in crate::image_io) const HEIGHT: u16 = 257;
+    pub(in crate::image_io) const BITS: u16 = 258;
+    pub(in crate::image_io) const COMPRESSION: u16 = 259;
+    pub(in crate::image_io) const PHOTOMETRIC: u16 = 262;
+    pub(in crate::image_io) const FILL_ORDER: u16 = 266;
+    pub(in crate::image_io) const STRIP_OFFSETS: u16 = 273;
+    pub(in crate::image_io) const ORIENTATION: u16 = 274;
+    pub(in crate::image_io) const SAMPLES: u16 = 277;
+    pub(in crate::image_io) const ROWS_PER_STRIP: u16 = 278;
+    pub(in crate::image_io) const STRIP_LENGTHS: u16 = 279;
+    pub(in crate::image_io) const PLANAR: u16 = 284;
+    pub(in crate::image_io) const FAX3_OPTIONS: u16 = 292;
+    pub(in crate::image_io) const PREDICTOR: u16 = 317;
+    pub(in crate::image_io) const COLOUR_MAP: u16 = 320;
+    pub(in crate::image_io) const TILE_WIDTH: u16 = 322;
+    pub(in crate::image_io) const TILE_HEIGHT: u16 = 323;
+    pub(in crate::image_io) const TILE_OFFSETS: u16 = 324;
+    pub(in crate::image_io) const TILE_LENGTHS: u16 = 325;
+    pub(in crate::image_io) const EXTRA_SAMPLES: u16 = 338;
+    pub(in crate::image_io) const SAMPLE_FORMAT: u16 = 339;
+    pub(in crate::image_io) const JPEG_TABLES: u16 = 347;
+    pub(in crate::image_io) const OLD_JPEG_START: u16 = 513;
+    pub(in crate::image_io) const OLD_JPEG_LENGTH: u16 = 514;
+    pub(in crate::image_io) const SUBSAMPLING: u16 = 530;
+    pub(in crate::image_io) const XMP: u16 = 700;
+    pub(in crate::image_io) const ICC: u16 = 34675;
 }
 
 /// A list of tags.

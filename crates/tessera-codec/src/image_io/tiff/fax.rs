@@ -1,8 +1,8 @@
 //! Fax compressions.
 
-use super::TIFF;
-use super::chunks::Chunk;
 use crate::image_io::error::ReadImageError;
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::chunks::Chunk;
 use crate::picture::Samples;
 use fax::{Color, decoder};
 

@@ -12,8 +12,8 @@ mod pixels;
 mod predictor;
 mod unpack;
 
-use super::error::ReadImageError;
-use super::found::Found;
+use crate::image_io::error::ReadImageError;
+use crate::image_io::found::Found;
 use crate::metadata::Metadata;
 use directory::tag;
 use image::metadata::Orientation;

@@ -1,10 +1,10 @@
 //! The first attempt at JPEG in TIFF: read if a whole JPEG file lies inside.
 
-use super::TIFF;
-use super::directory::{Directory, tag};
-use super::page::{Page, Photometric};
 use crate::image_io::error::ReadImageError;
 use crate::image_io::jpeg::{self, Conversion};
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::directory::{Directory, tag};
+use crate::image_io::tiff::page::{Page, Photometric};
 use crate::picture::Samples;
 
 pub(super) fn decode(page: &Page, directory: &Directory<'_>) -> Result<Samples, ReadImageError> {

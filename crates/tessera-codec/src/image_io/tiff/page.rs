@@ -1,9 +1,9 @@
 //! What the tags say about a page, checked.
 
-use super::TIFF;
-use super::compression;
-use super::directory::{Directory, tag};
 use crate::image_io::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::compression;
+use crate::image_io::tiff::directory::{Directory, tag};
 use crate::picture::{PixelFormat, sample_count};
 
 /// How samples become colours.

@@ -1,8 +1,8 @@
 //! The pages of a TIFF. Thumbnails and masks do not count.
 
-use super::TIFF;
-use super::directory::{Directory, Layout, tag};
 use crate::image_io::error::ReadImageError;
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::directory::{Directory, Layout, tag};
 
 /// Pages that are counted at most; a file of more is followed only that far.
 const MAX_PAGES: usize = 4096;

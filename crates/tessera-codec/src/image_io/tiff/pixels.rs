@@ -1,11 +1,11 @@
 //! Samples as stored to the colours they mean.
 
-use super::TIFF;
-use super::compression;
-use super::page::{Page, Photometric};
 use crate::image_io::colour::{self, Inks};
 use crate::image_io::error::ReadImageError;
 use crate::image_io::found::{self, Found};
+use crate::image_io::tiff::TIFF;
+use crate::image_io::tiff::compression;
+use crate::image_io::tiff::page::{Page, Photometric};
 use crate::picture::{Colour, Samples};
 use image::DynamicImage;
 

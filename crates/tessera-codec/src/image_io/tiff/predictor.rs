@@ -1,6 +1,6 @@
 //! Horizontal differences summed up.
 
-use super::chunks::Chunk;
+use crate::image_io::tiff::chunks::Chunk;
 use crate::picture::Samples;
 use std::num::Wrapping;
 use std::ops::Add;

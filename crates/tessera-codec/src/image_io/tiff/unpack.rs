@@ -1,7 +1,7 @@
 //! Bytes to samples.
 
-use super::chunks::Chunk;
-use super::page::Page;
+use crate::image_io::tiff::chunks::Chunk;
+use crate::image_io::tiff::page::Page;
 use crate::picture::Samples;
 
 /// Bytes of one row of a part.

@@ -6,8 +6,8 @@
 mod predict;
 mod syntax;
 
-use super::TileConfig;
-use super::canvas::CellInfo;
+use crate::tile::TileConfig;
+use crate::tile::canvas::CellInfo;
 use tessera_dict::Dictionary;
 use tessera_patch::Plane;
 
@@ -16,7 +16,7 @@ pub(crate) use predict::copy_row;
 pub(crate) use syntax::ReferenceContexts;
 
 /// Chroma mode index that cells of chroma leaves from a reference show to their neighbours.
-pub(crate) const CHROMA_FROM_REFERENCE: usize = super::syntax::CHROMA_MODES;
+pub(crate) const CHROMA_FROM_REFERENCE: usize = crate::tile::syntax::CHROMA_MODES;
 
 /// Which reference, and where its samples lie relative to those of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

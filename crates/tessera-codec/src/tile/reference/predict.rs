@@ -1,9 +1,9 @@
 //! The prediction itself: samples of a reference, corrected by what the border shows.
 
-use super::{Correction, ReferenceUse, References, Shift};
 use crate::tile::canvas::Canvas;
-use crate::tile::mix::PlaneKind;
-use crate::tile::predict::{Border, PLANAR, Predictor, SAMPLE_MAX};
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::intra::{Border, PLANAR, Predictor, SAMPLE_MAX};
+use crate::tile::reference::{Correction, ReferenceUse, References, Shift};
 use crate::tile::state::Site;
 use tessera_patch::{Plane, Shape};
 

@@ -1,12 +1,14 @@
 //! Reading and writing of what a leaf takes from a reference.
 
-use super::{Correction, ReferenceUse, References, Shift, correction_of, uses_reference};
 use crate::tile::canvas::Canvas;
-use crate::tile::coder::BinaryCoder;
-use crate::tile::mix::{Contexts, PlaneKind};
-use crate::tile::patch_context::{activity_class, gradient_class};
-use crate::tile::predict::Border;
+use crate::tile::entropy::coder::BinaryCoder;
+use crate::tile::entropy::mix::{Contexts, PlaneKind};
+use crate::tile::intra::Border;
+use crate::tile::reference::{
+    Correction, ReferenceUse, References, Shift, correction_of, uses_reference,
+};
 use crate::tile::state::{Site, TileState};
+use crate::tile::syntax::patch_context::{activity_class, gradient_class};
 use std::cell::RefCell;
 use tessera_dict::layout::Element;
 
@@ -108,7 +110,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
         Some(used)
     }
 
-    fn neighbours(&self) -> [Option<&super::CellInfo>; 2] {
+    fn neighbours(&self) -> [Option<&crate::tile::reference::CellInfo>; 2] {
         let canvas = self.state.canvas(self.site.kind);
         let (x, y) = (self.site.x as isize, self.site.y as isize);
         [canvas.cell(x - 1, y), canvas.cell(x, y - 1)]

@@ -1,0 +1,72 @@
+//! What reference pictures would save, block by block, for those who choose them.
+
+use crate::encoder::lookahead::luma_site;
+use crate::encoder::lookahead::orientation::Orientations;
+use crate::encoder::reference_search::matching::Matches;
+use crate::encoder::{Effort, Encoder};
+use crate::tile::TileConfig;
+use crate::tile::syntax::Block;
+use tessera_dict::Dictionary;
+use tessera_patch::shape::SUPERBLOCK;
+use tessera_patch::{Plane, Shape};
+
+/// Side of the blocks that are looked at.
+const SIDE: usize = 16;
+/// Bits it takes to name a reference and a shift, roughly.
+const REFERENCE_BITS: f32 = 6.0;
+
+/// Rough costs of a block of luma in bits, its error included at the encoder's rate of exchange.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockCosts {
+    /// Predicted from its surroundings.
+    pub alone: f32,
+    /// Predicted from each of the dictionary's references.
+    pub with: Vec<f32>,
+}
+
+/// The costs of all whole blocks of a tile, in raster order; empty if the dictionary has no references.
+pub fn reference_costs(
+    planes: &[Plane],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+    effort: Effort,
+) -> Vec<BlockCosts> {
+    let mut encoder = Encoder::new(planes, config, dictionary, effort);
+    let Some(references) = encoder.state.references.take() else {
+        return Vec::new();
+    };
+    let matches: Vec<Matches> = (0..references.len() as u8)
+        .map(|index| {
+            Matches::find(
+                &references,
+                index..index + 1,
+                encoder.source(),
+                encoder.stride,
+            )
+        })
+        .collect();
+    let across = encoder.stride.div_ceil(SUPERBLOCK);
+    let down = (encoder.source().len() / encoder.stride).div_ceil(SUPERBLOCK);
+    let orientations: Vec<Orientations> = (0..across * down)
+        .map(|at| encoder.orientations(at % across * SUPERBLOCK, at / across * SUPERBLOCK, 1))
+        .collect();
+    let shape = Shape::new(SIDE, SIDE).expect("the block is a shape");
+    let to_bits = 1.0 / encoder.lambda;
+    let (columns, rows) = (planes[0].width / SIDE, planes[0].height / SIDE);
+    let blocks = (0..columns * rows).map(|at| (at % columns * SIDE, at / columns * SIDE));
+    blocks
+        .map(|(x, y)| {
+            let site = luma_site(x, y, shape);
+            let with = matches.iter().map(|matches| {
+                let cost = encoder.look_at_shifts(&references, &site, matches.shifts(&site));
+                cost * to_bits + REFERENCE_BITS
+            });
+            let block = Block { x, y, size: SIDE };
+            let orientations = &orientations[y / SUPERBLOCK * across + x / SUPERBLOCK];
+            BlockCosts {
+                alone: encoder.look(block, orientations).cost * to_bits,
+                with: with.collect(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! What the quantiser promises, checked on what is drawn.
+//!
+//! A search compares ways of coding a block by estimates. If one of them were far off, a block could be coded with next to
+//! nothing of what is in it; so whatever the search believes, no block is written that misses the original by more than
+//! any sound choice of levels does.
+
+use crate::encoder::Encoder;
+use crate::simd::vectorised;
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::syntax::Block;
+use pulp::NullaryFnOnce;
+use tessera_patch::shape::MIN_SIDE;
+
+/// Side of the squares whose error is bounded, but for smaller blocks.
+const SQUARE: usize = 8;
+
+/// Largest mean squared error of a square of 8 samples, in squared steps. Rounding leaves a twelfth; dropping what costs more bits than
+/// it is worth leaves up to about one where all coefficients are that small.
+const MOST: f32 = 4.0;
+
+impl Encoder<'_> {
+    /// Whether what is drawn of a block is as close to the original as its quantiser promises.
+    pub(crate) fn keeps_promise(&self, kind: PlaneKind, block: Block) -> bool {
+        if block.size == MIN_SIDE {
+            self.keeps_in_squares::<MIN_SIDE>(kind, block)
+        } else {
+            self.keeps_in_squares::<SQUARE>(kind, block)
+        }
+    }
+
+    fn keeps_in_squares<const N: usize>(&self, kind: PlaneKind, block: Block) -> bool {
+        let step = self.state.step(kind).value();
+        // Samples are integers, which alone is more than the finest steps promise.
+        let most = MOST * (step * step).max(1.0) * (N * N) as f32;
+        let canvas = self.state.canvas(kind);
+        let bottom = (block.y + block.size).min(canvas.height);
+        let right = (block.x + block.size).min(canvas.width);
+        let rows = (block.y..bottom).step_by(N);
+        let mut corners = rows.flat_map(|y| (block.x..right).step_by(N).map(move |x| (x, y)));
+        corners.all(|(x, y)| {
+            let start = y * self.stride + x;
+            let mut components = canvas.components.iter().enumerate();
+            components.all(|(component, drawn)| {
+                let error = vectorised(SquareError::<N> {
+                    original: &self.originals[kind as usize + component][start..],
+                    drawn: &drawn.data[start..],
+                    stride: self.stride,
+                });
+                error <= most
+            })
+        })
+    }
+}
+
+/// Squared error of a square of `N` samples a side.
+struct SquareError<'a, const N: usize> {
+    original: &'a [u16],
+    drawn: &'a [u16],
+    stride: usize,
+}
+
+impl<const N: usize> NullaryFnOnce for SquareError<'_, N> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        let mut sums = [0f32; N];
+        let originals = self.original.chunks(self.stride);
+        let drawn = self.drawn.chunks(self.stride);
+        for (original, drawn) in originals.zip(drawn).take(N) {
+            let row = |samples: &[u16]| -> [u16; N] {
+                *samples.first_chunk().expect("squares lie in their plane")
+            };
+            let (original, drawn) = (row(original), row(drawn));
+            for i in 0..N {
+                let difference = f32::from(original[i]) - f32::from(drawn[i]);
+                sums[i] += difference * difference;
+            }
+        }
+        sums.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoder::Effort;
+    use crate::tile::{PlaneLayout, TileConfig};
+    use tessera_dict::Dictionary;
+    use tessera_patch::Plane;
+    use tessera_patch::shape::SUPERBLOCK;
+
+    /// Lines of one sample: all their energy lies at frequencies that large patches do not code.
+    fn lines() -> Plane {
+        let data = (0..SUPERBLOCK * SUPERBLOCK).map(|at| if at % 2 == 0 { 3000 } else { 1000 });
+        Plane {
+            width: SUPERBLOCK,
+            height: SUPERBLOCK,
+            data: data.collect(),
+        }
+    }
+
+    /// Mean squared error of lines in squared steps, by an encoder that `spoil` has been at.
+    fn error(effort: u8, spoil: impl Fn(&mut Encoder<'_>)) -> f32 {
+        let config = TileConfig {
+            width: SUPERBLOCK as u32,
+            height: SUPERBLOCK as u32,
+            layout: PlaneLayout::Gray,
+            quantiser: 60,
+            chroma_offset: 0,
+            origin: (0, 0),
+            alpha: false,
+        };
+        let plane = lines();
+        let effort = Effort::level(effort);
+        let planes = std::slice::from_ref(&plane);
+        let mut encoder = Encoder::new(planes, &config, Dictionary::builtin(), effort);
+        spoil(&mut encoder);
+        encoder.run(&config, None);
+        let step = encoder.state.step(PlaneKind::Luma).value();
+        let decoded = encoder.finish_tile(&config).planes.remove(0);
+        let square = |(&a, &b): (&u16, &u16)| (f32::from(a) - f32::from(b)).powi(2);
+        let sum: f32 = plane.data.iter().zip(&decoded.data).map(square).sum();
+        sum / plane.data.len() as f32 / (step * step)
+    }
+
+    #[test]
+    fn wrong_estimates_do_not_reach_the_file() {
+        for effort in [1, 2, 5, 7, 9] {
+            let spoilt = error(effort, |encoder| {
+                encoder.rough_prices.pretend_all_is_coded()
+            });
+            assert!(spoilt < 1.0, "effort {effort}: {spoilt}");
+        }
+    }
+}

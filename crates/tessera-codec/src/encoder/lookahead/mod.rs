@@ -1,0 +1,317 @@
+//! A cheap first look at a superblock: what every square block would roughly cost, and its likely directions.
+//!
+//! Predictions here come from original samples rather than decoded ones, so that all sizes can be compared
+//! before anything is coded. The search then codes only the sizes that can still win, and starts from the
+//! directions found here.
+
+pub(crate) mod cfl_stats;
+pub(crate) mod orientation;
+
+use crate::encoder::Encoder;
+use crate::encoder::lookahead::orientation::Orientations;
+use crate::encoder::partition::HALVES;
+use crate::encoder::partition::split_cost::Ways;
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::intra::{Border, Known, MEAN, PLANAR, Predictor};
+use crate::tile::state::{Fold, Site};
+use crate::tile::syntax::{Block, Split};
+use tessera_patch::Shape;
+use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
+
+/// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
+const DIVISIBLE_BITS: f32 = 20.0;
+/// Up to this size one of the flat modes stands for both where ways are forecast.
+const SMALL: usize = 8;
+/// Halves rarely win where whole and quarters differ by more than this factor.
+const HALVES_RANGE: f32 = 1.5;
+/// How much more than their best division three quarters of a block have to cost whole for it not to be looked at.
+const CLEARLY_DIVIDED: f32 = 1.1;
+
+/// Rough costs of a block and its best directions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Look {
+    /// Cost as a whole.
+    pub(crate) cost: f32,
+    /// Cost as upper and lower half, and as left and right half.
+    halves: [f32; 2],
+    /// Cost coded in the best way; nothing if the block lies outside.
+    best: f32,
+    pub(crate) directions: [u8; 2],
+    /// Costs with the planar mode, the mean mode and both directions, relative to that with the best mode.
+    pub(crate) planar: f32,
+    pub(crate) mean: f32,
+    pub(crate) first: f32,
+    pub(crate) second: f32,
+}
+
+impl Look {
+    /// Of a block that is not worth a look.
+    const UNLIKELY: Self = Self {
+        cost: f32::INFINITY,
+        halves: [f32::INFINITY; 2],
+        best: f32::INFINITY,
+        directions: [0; 2],
+        planar: 1.0,
+        mean: 1.0,
+        first: 1.0,
+        second: 1.0,
+    };
+}
+
+/// Rough costs of a block whole, quartered and halved both ways, relative to the least of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RelativeCosts {
+    pub(crate) whole: f32,
+    pub(crate) quarters: f32,
+    pub(crate) halves: [f32; 2],
+}
+
+/// The looks at all square luma blocks of one superblock.
+#[derive(Debug)]
+pub(crate) struct RoughMap {
+    /// By size from 64 down to 4, in raster order.
+    levels: [Vec<Look>; 5],
+}
+
+/// Smallest blocks in a row of a superblock.
+pub(crate) const CELLS_ACROSS: usize = SUPERBLOCK / MIN_SIDE;
+
+pub(crate) fn level_of(size: usize) -> usize {
+    (SUPERBLOCK / size).trailing_zeros() as usize
+}
+
+/// The level of a block and its index in raster order among the blocks of that size in its superblock.
+pub(crate) fn place_of(block: Block) -> (usize, usize) {
+    let level = level_of(block.size);
+    let (x, y) = (block.x % SUPERBLOCK, block.y % SUPERBLOCK);
+    (level, ((y / block.size) << level) + x / block.size)
+}
+
+/// The quarters of block `at` of a level, in the next finer one.
+pub(crate) fn quarters_of(level: usize, at: usize) -> [usize; 4] {
+    let side = 1 << level;
+    let first = at / side * 4 * side + at % side * 2;
+    [first, first + 1, first + 2 * side, first + 2 * side + 1]
+}
+
+impl RoughMap {
+    pub(crate) fn empty() -> Self {
+        Self {
+            levels: std::array::from_fn(|level| vec![Look::default(); 1 << (2 * level)]),
+        }
+    }
+
+    pub(crate) fn look(&self, block: Block) -> Look {
+        let (level, at) = place_of(block);
+        self.levels[level][at]
+    }
+
+    /// Sets a block all parts of which are set, and what its best way costs.
+    fn settle(&mut self, block: Block, mut look: Look) {
+        let undivided = look.halves.into_iter().fold(look.cost, f32::min);
+        look.best = undivided.min(self.divided(block));
+        let (level, at) = place_of(block);
+        self.levels[level][at] = look;
+    }
+
+    /// Rough costs of the ways of coding a block.
+    pub(crate) fn ways(&self, block: Block) -> Ways {
+        let look = self.look(block);
+        Ways {
+            whole: look.cost,
+            quarters: self.divided(block),
+            halves: look.halves,
+        }
+    }
+
+    /// How the ways of coding a block compare; the smallest blocks have but one.
+    pub(crate) fn compare(&self, block: Block) -> RelativeCosts {
+        let look = self.look(block);
+        let quarters = self.divided(block);
+        let least = self.best(block).max(f32::MIN_POSITIVE);
+        RelativeCosts {
+            whole: look.cost / least,
+            quarters: quarters / least,
+            halves: look.halves.map(|cost| cost / least),
+        }
+    }
+
+    fn divided(&self, block: Block) -> f32 {
+        if block.size == MIN_SIDE {
+            return f32::INFINITY;
+        }
+        let quarters = block.quarters().into_iter();
+        quarters.map(|quarter| self.best(quarter)).sum()
+    }
+
+    /// Whether at least three quarters of a block are clearly better divided themselves.
+    fn is_clearly_divided(&self, block: Block) -> bool {
+        let divided =
+            |&quarter: &Block| self.look(quarter).cost > CLEARLY_DIVIDED * self.best(quarter);
+        block
+            .quarters()
+            .iter()
+            .filter(|&quarter| divided(quarter))
+            .count()
+            >= 3
+    }
+
+    /// Cost of the block coded in the best way; nothing if it lies outside.
+    pub(crate) fn best(&self, block: Block) -> f32 {
+        self.look(block).best
+    }
+}
+
+impl Encoder<'_> {
+    /// Looks at all luma blocks of a superblock.
+    pub(crate) fn look_at(&mut self, superblock: Block) {
+        let mut map = RoughMap::empty();
+        let orientations = self.orientations(superblock.x, superblock.y, 1);
+        let fitting = |size: usize| {
+            let luma = &self.state.luma;
+            let across = SUPERBLOCK / size;
+            let at = move |i: usize| Block {
+                x: superblock.x + i % across * size,
+                y: superblock.y + i / across * size,
+                size,
+            };
+            (0..across * across)
+                .map(at)
+                .filter(move |block| block.fits(luma))
+        };
+        for block in fitting(2 * MIN_SIDE) {
+            let whole = self.look(block, &orientations);
+            let divisible = whole.cost >= self.lambda * DIVISIBLE_BITS;
+            for quarter in block.quarters() {
+                let look = if divisible {
+                    self.look(quarter, &orientations)
+                } else {
+                    Look::UNLIKELY
+                };
+                map.settle(quarter, look);
+            }
+            map.settle(block, self.with_halves(&map, block, whole));
+        }
+        for size in [16, 32, SUPERBLOCK] {
+            for block in fitting(size) {
+                let look = if self.effort.pruned && map.is_clearly_divided(block) {
+                    Look::UNLIKELY
+                } else {
+                    self.with_halves(&map, block, self.look(block, &orientations))
+                };
+                map.settle(block, look);
+            }
+        }
+        self.rough = map;
+    }
+
+    /// The directions of edges in the superblock at (x, y), from every `step`th sample.
+    pub(crate) fn orientations(&self, x: usize, y: usize, step: usize) -> Orientations {
+        Orientations::of(self.source(), self.stride, x, y, step)
+    }
+
+    /// Looks at one block as a whole.
+    pub(crate) fn look(&self, block: Block, orientations: &Orientations) -> Look {
+        let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
+        let site = luma_site(block.x, block.y, shape);
+        let predictor = self.original_predictor(&site);
+        let cost = |mode: usize| self.rough_cost(&site, &predictor, mode);
+        let planar = cost(PLANAR);
+        // In small blocks the mean does well where the planar mode does, unless networks stand in for both.
+        let mean = if self.effort.foresight.is_some() && block.size <= SMALL {
+            planar
+        } else {
+            cost(MEAN)
+        };
+        let directions: [usize; 2] = orientations.strongest(block);
+        let mut directions = directions.map(|mode| (cost(mode), mode));
+        directions.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let least = planar.min(mean).min(directions[0].0);
+        Look {
+            cost: least.min(self.look_at_references(&site)) + self.lambda * self.effort.block_bits,
+            halves: [f32::INFINITY; 2],
+            best: f32::INFINITY,
+            directions: directions.map(|(_, mode)| mode as u8),
+            planar: planar / least,
+            mean: mean / least,
+            first: directions[0].0 / least,
+            second: directions[1].0 / least,
+        }
+    }
+
+    /// Adds a look at both ways to halve a block whose quarters are looked at, if they can matter.
+    fn with_halves(&self, map: &RoughMap, block: Block, look: Look) -> Look {
+        if !self.effort.tries_halves(level_of(block.size)) {
+            return look;
+        }
+        let quarters = map.divided(block);
+        if look.cost.max(quarters) > look.cost.min(quarters) * HALVES_RANGE {
+            return look;
+        }
+        let [first, second] = look.directions.map(usize::from);
+        let modes: &[usize] = if self.effort.foresight.is_some() {
+            &[PLANAR, first]
+        } else if self.state.dictionary.patch_nets.is_none() {
+            // The mean seldom beats these three, a network does.
+            &[PLANAR, first, second]
+        } else {
+            &[PLANAR, first, second, MEAN]
+        };
+        let halves = HALVES.map(|split| self.cost_of_halves(block, split, modes));
+        Look { halves, ..look }
+    }
+
+    /// Rough cost of both halves of a block, each predicted by one of a few modes.
+    fn cost_of_halves(&self, block: Block, split: Split, modes: &[usize]) -> f32 {
+        let half = |(x, y, shape): (usize, usize, Shape)| {
+            let site = luma_site(x, y, shape);
+            let predictor = self.original_predictor(&site);
+            let costs = modes
+                .iter()
+                .map(|&mode| self.rough_cost(&site, &predictor, mode));
+            costs.fold(f32::INFINITY, f32::min) + self.lambda * self.effort.block_bits
+        };
+        block.halves(split).into_iter().map(half).sum()
+    }
+
+    pub(crate) fn rough_cost(&self, site: &Site, predictor: &Predictor<'_>, mode: usize) -> f32 {
+        let mut prediction = self.state.samples.take(site.shape.area());
+        predictor.predict(mode, &mut prediction);
+        let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
+        let frequencies = self.frequencies(site, &prediction);
+        let cost = self.estimate(site, fold, &frequencies);
+        self.state.samples.give(prediction);
+        self.floats.give(frequencies);
+        cost
+    }
+
+    /// Predicts a luma patch from original samples.
+    pub(crate) fn original_predictor(&self, site: &Site) -> Predictor<'_> {
+        let networks = self.state.forecaster(site, self.source(), self.stride);
+        Predictor::with_networks(self.original_border(site), site.shape, networks)
+    }
+
+    /// Border of original samples.
+    fn original_border(&self, site: &Site) -> Border {
+        let Site { x, y, shape, .. } = *site;
+        let length = shape.width() + shape.height();
+        let arm = |behind: usize, room: usize| if behind == 0 { 0 } else { length.min(room) };
+        let known = Known {
+            lefts: arm(x, self.state.luma.height - y),
+            tops: arm(y, self.state.luma.width - x),
+            corner: x > 0 && y > 0,
+        };
+        Border::read(self.source(), self.stride, (x, y), length, known)
+    }
+}
+
+/// The site of a luma patch.
+pub(crate) fn luma_site(x: usize, y: usize, shape: Shape) -> Site {
+    Site {
+        kind: PlaneKind::Luma,
+        component: 0,
+        x,
+        y,
+        shape,
+    }
+}

@@ -1,0 +1,153 @@
+//! The best way to code one chroma leaf: both components share mode and partition.
+
+use crate::encoder::Encoder;
+use crate::encoder::mode_luma::{ModeTrial, OPTIMISM, PatchPlace, PatchTrial, Trial};
+use crate::encoder::rdoq::metered;
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::intra::{HORIZONTAL, Predictor, VERTICAL};
+use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
+use crate::tile::syntax::{self, CHROMA_MODES, FROM_LUMA};
+use tessera_dict::basis::MAX_BASES;
+use tessera_patch::Shape;
+
+/// Chroma changes along one axis where the other one has less than this share of its squared differences.
+const STRAIGHT: f32 = 0.8;
+/// What luma may leave of a patch, in squared steps, for straight modes not to be worth a trial.
+const EXPLAINED: f32 = 4.0;
+
+impl Encoder<'_> {
+    pub(crate) fn try_chroma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
+        let kind = PlaneKind::Chroma;
+        let canvas = self.state.canvas(kind);
+        let sites = [0, 1].map(|component| Site {
+            kind,
+            component,
+            x,
+            y,
+            shape,
+        });
+        let predictors =
+            [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
+        let mut modes = self.rank_chroma_modes(&sites, &predictors);
+        if estimate_of(&modes[0]) * OPTIMISM > bound {
+            self.recycle(modes.into_iter().flatten());
+            return None;
+        }
+        let surroundings =
+            [0, 1].map(|i: usize| self.state.surroundings(&sites[i], &predictors[i].raw));
+        let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
+        for (index, trials) in modes.iter().enumerate() {
+            let mut cost = self.lambda * 2.0 * trials[0].bits;
+            let mut patches = <[Coefficients; 2]>::default();
+            for component in 0..2 {
+                let decoded = &surroundings[component];
+                let surroundings = trials[component].surroundings(decoded);
+                let sister = component == 1 && patches[0].coded();
+                let patch = self.best_chroma_patch(
+                    &sites[component],
+                    surroundings,
+                    sister,
+                    &trials[component],
+                );
+                cost += patch.cost;
+                patches[component] = patch.coefficients;
+            }
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, index, patches));
+            }
+        }
+        let (cost, index, patches) = best.expect("there is at least one chroma mode");
+        let chosen = modes.swap_remove(index);
+        self.recycle(modes.into_iter().flatten());
+        let leaf = Leaf {
+            mode: chosen[0].mode,
+            reference: chosen[0].reference_use(),
+            patches,
+        };
+        let predictions = chosen.map(|trial| {
+            self.floats.give(trial.spectrum);
+            trial.prediction
+        });
+        Some(self.finish(&sites[0], leaf, predictions, cost))
+    }
+
+    /// The chroma modes that are coded in full, most promising first.
+    fn rank_chroma_modes(
+        &self,
+        sites: &[Site; 2],
+        predictors: &[Predictor; 2],
+    ) -> Vec<[ModeTrial; 2]> {
+        let Site {
+            kind, x, y, shape, ..
+        } = sites[0];
+        let canvas = self.state.canvas(kind);
+        let luma_mode = self.state.luma_mode(x, y, shape);
+        let trials = |mode: usize| {
+            let bits = metered(self.models(), |meter| {
+                syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
+            });
+            [0, 1].map(|i| {
+                let mut prediction = self.state.samples.take(shape.area());
+                self.state
+                    .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
+                self.mode_trial(&sites[i], mode, bits / 2.0, prediction)
+            })
+        };
+        let candidates = 0..self.effort.chroma_candidates;
+        let straight = self.straight_chroma_mode(&sites[0], luma_mode);
+        let straight = straight.filter(|mode| !candidates.contains(mode));
+        let mut modes: Vec<_> = candidates.chain(straight).map(trials).collect();
+        self.add_chroma_references(sites, predictors, &mut modes);
+        modes.sort_by(|a, b| estimate_of(a).total_cmp(&estimate_of(b)));
+        let kept = self.effort.chroma_modes.min(modes.len());
+        self.recycle(modes.drain(kept..).flatten());
+        for trials in &mut modes {
+            for (trial, site) in trials.iter_mut().zip(sites) {
+                self.order_spectrum(site, trial);
+            }
+        }
+        modes
+    }
+
+    /// The straight mode for a patch whose chroma changes along one axis, if luma does not explain it.
+    fn straight_chroma_mode(&self, site: &Site, luma_mode: usize) -> Option<usize> {
+        let step = self.state.step(site.kind).value();
+        let colour = (self.explained).colour_of(site.x, site.y, site.shape, step);
+        let mode = if colour.down < STRAIGHT * colour.across {
+            VERTICAL
+        } else if colour.across < STRAIGHT * colour.down {
+            HORIZONTAL
+        } else {
+            return None;
+        };
+        let mode = |index: &usize| syntax::chroma_base_mode(*index, luma_mode) == mode;
+        let mut plain = FROM_LUMA + 1..CHROMA_MODES;
+        (colour.unexplained > EXPLAINED).then(|| plain.find(mode))?
+    }
+
+    fn best_chroma_patch(
+        &self,
+        site: &Site,
+        surroundings: &Surroundings,
+        sister: bool,
+        trial: &ModeTrial,
+    ) -> PatchTrial {
+        let fold = Fold::new(site.kind, trial.mode, site.shape);
+        let prices = self.price_bases(site, fold, &trial.spectrum);
+        let mut choices: [usize; MAX_BASES] = std::array::from_fn(|choice| choice);
+        choices.sort_by(|&a, &b| prices[a].total_cmp(&prices[b]));
+        let priced = prices.iter().filter(|price| price.is_finite()).count();
+        let place = PatchPlace {
+            site,
+            surroundings,
+            fold,
+            sister,
+        };
+        let tried = self.effort.chroma_options.min(priced);
+        self.best_patch(&place, trial, &choices[..tried], f32::INFINITY)
+    }
+}
+
+fn estimate_of(trials: &[ModeTrial; 2]) -> f32 {
+    trials[0].estimate + trials[1].estimate
+}

@@ -1,0 +1,458 @@
+//! The best partition of a superblock.
+
+pub(crate) mod split_cost;
+
+use crate::encoder::Encoder;
+use crate::encoder::lookahead::level_of;
+use crate::encoder::mode_luma::Trial;
+use crate::encoder::partition::split_cost::{Forecast, Foresight};
+use crate::tile::canvas::CellInfo;
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::syntax::{Block, Split, split_costs};
+use tessera_patch::Shape;
+use tessera_patch::shape::MIN_SIDE;
+
+/// A partition with its leaves.
+#[derive(Debug)]
+pub(crate) enum Tree {
+    /// Outside the canvas: nothing is coded.
+    Outside,
+    Leaf(Box<Trial>),
+    Halves(Split, Box<[Trial; 2]>),
+    Quarters(Box<[Tree; 4]>),
+}
+
+/// Which ways of coding a block are tried.
+struct Advice {
+    whole: bool,
+    quarters: bool,
+    /// By rows, by columns.
+    halves: [bool; 2],
+    /// Whether quarters are tried before the whole block.
+    quarters_first: bool,
+}
+
+impl Advice {
+    /// For the smallest blocks.
+    const UNDIVIDED: Self = Self {
+        whole: true,
+        quarters: false,
+        halves: [false; 2],
+        quarters_first: false,
+    };
+}
+
+/// The ways of coding a block that were tried.
+struct Contest {
+    kind: PlaneKind,
+    block: Block,
+    /// What costs more is of no interest.
+    bound: f32,
+    /// Price of saying so, by [`Split`].
+    split_costs: [f32; 4],
+    /// Cost of the whole block, if it was tried.
+    whole: f32,
+    best: Option<(f32, Tree)>,
+    /// Whether the best way is what the canvas shows.
+    drawn: bool,
+}
+
+impl Contest {
+    fn least(&self) -> f32 {
+        self.best.as_ref().map_or(f32::INFINITY, |(cost, _)| *cost)
+    }
+
+    /// What a way has to stay below to matter.
+    fn limit(&self) -> f32 {
+        self.least().min(self.bound)
+    }
+
+    /// Takes a way in; what it or the best way so far leaves behind is returned.
+    fn enter(&mut self, cost: f32, tree: Tree) -> Option<Tree> {
+        if cost < self.least() {
+            let beaten = self.best.replace((cost, tree));
+            beaten.map(|(_, tree)| tree)
+        } else {
+            Some(tree)
+        }
+    }
+
+    /// Whether the whole block needs no comparison with its parts: it costs next to nothing, or it is chroma that
+    /// its prediction already explains.
+    fn is_settled(&self, lambda: f32) -> bool {
+        let empty =
+            |tree: &Tree| matches!(tree, Tree::Leaf(trial) if trial.info.coded == [false; 2]);
+        let explained = || {
+            let best = self.best.as_ref();
+            self.whole <= lambda * EXPLAINED_BITS && best.is_some_and(|(_, tree)| empty(tree))
+        };
+        self.whole <= lambda * CHEAP_BITS || self.kind == PlaneKind::Chroma && explained()
+    }
+}
+
+/// A block whose unsplit cost is below this many bits is not split further.
+const CHEAP_BITS: f32 = 12.0;
+/// A chroma block that is best left as predicted is not divided below this many bits' worth of error: large ones may be
+/// left so only because their finest detail cannot be coded.
+const EXPLAINED_BITS: f32 = 600.0;
+/// A searched block rarely costs less than this share of what the first look says.
+const LEAST_SHARE: f32 = 0.95;
+/// The ways to halve a block.
+pub(crate) const HALVES: [Split; 2] = [Split::Rows, Split::Columns];
+/// Forecasts of cheap blocks are off by some bits rather than by some share.
+const SLACK_BITS: f32 = 8.0;
+/// A first look that is off by this factor is no guide.
+const MISJUDGED: f32 = 1.5;
+/// Up to this many times the best way so far the true cost of a whole block is worth knowing for forecasts.
+const WHOLE_MARGIN: f32 = 1.1;
+/// Chroma blocks of this size and more are not tried whole where luma is divided and leaves this much of them, in squared
+/// steps.
+const LARGE_CHROMA: usize = 32;
+const UNEXPLAINED: f32 = 64.0;
+
+impl Encoder<'_> {
+    /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
+    /// undefined canvas, if every one clearly costs more than `bound`.
+    pub(crate) fn search(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        bound: f32,
+    ) -> Option<(f32, Tree)> {
+        let canvas = self.state.canvas(kind);
+        if block.x >= canvas.width || block.y >= canvas.height {
+            return Some((0.0, Tree::Outside));
+        }
+        if !block.fits(canvas) {
+            return self.search_quarters(kind, block, bound);
+        }
+        let split_bits = split_costs(
+            self.models(),
+            kind,
+            self.state.canvas(kind),
+            self.state.guide(kind),
+            block,
+        );
+        let mut contest = Contest {
+            kind,
+            block,
+            bound,
+            split_costs: split_bits.map(|bits| self.lambda * bits),
+            whole: f32::INFINITY,
+            best: None,
+            drawn: false,
+        };
+        match self.foresight(kind, block) {
+            Some((shares, forecast)) => self.enter_forecast(&mut contest, shares, &forecast),
+            None => self.enter_advised(&mut contest),
+        }
+        let (cost, mut tree) = contest.best?;
+        if !contest.drawn {
+            self.erase(kind, block);
+            self.draw(kind, &mut tree);
+        }
+        Some((cost, tree))
+    }
+
+    /// Tries what the rough costs say is worth it.
+    fn enter_advised(&mut self, contest: &mut Contest) {
+        let advice = self.advice(contest.kind, contest.block);
+        // The likely winner first: it bounds the others.
+        let mut misjudged = false;
+        if advice.quarters_first {
+            let quarters = self.enter_quarters(contest);
+            misjudged = quarters.is_some_and(|quarters| {
+                self.misjudged(quarters, self.rough.ways(contest.block).quarters)
+            });
+        }
+        if advice.whole || misjudged {
+            self.enter_whole(contest, self.effort.halves_margin);
+        }
+        if contest.is_settled(self.lambda) {
+            return;
+        }
+        if advice.quarters && !advice.quarters_first {
+            self.enter_quarters(contest);
+        }
+        for (advised, split) in advice.halves.into_iter().zip(HALVES) {
+            // Halves pay where neither the whole nor the quarters are far ahead.
+            let least = contest.least();
+            let open = least * self.effort.halves_margin > contest.whole || least == f32::INFINITY;
+            if advised && open {
+                self.enter_halves(contest, split);
+            }
+        }
+    }
+
+    /// Tries the way that roughly costs least, then those that are forecast to come close to the best so far.
+    fn enter_forecast(&mut self, contest: &mut Contest, shares: Foresight, forecast: &Forecast) {
+        let slack = self.lambda * SLACK_BITS;
+        let quarters_first = forecast.rough.quarters < forecast.rough.whole;
+        let mut quarters = None;
+        let mut whole_too = true;
+        if quarters_first {
+            quarters = self.enter_quarters(contest);
+            let limit = contest.limit() * (1.0 + shares.whole) + slack;
+            whole_too = quarters.is_none_or(|quarters| {
+                self.misjudged(quarters, forecast.rough.quarters)
+                    || forecast.whole(quarters) <= limit
+            });
+        }
+        if whole_too {
+            self.enter_whole(contest, WHOLE_MARGIN);
+        }
+        if contest.is_settled(self.lambda) {
+            return;
+        }
+        let whole = contest.whole;
+        if !quarters_first {
+            let limit = contest.limit() * (1.0 + shares.quarters) + slack;
+            if whole.is_infinite() || forecast.quarters(whole) <= limit {
+                quarters = self.enter_quarters(contest);
+                quarters = quarters.or(Some(forecast.given_up_quarters(whole)));
+            }
+        } else if quarters.is_none() {
+            quarters = Some(forecast.given_up_quarters(whole));
+        }
+        // Without the cost of the whole there is nothing to forecast halves from.
+        if whole.is_finite() {
+            let costs = forecast.halves(whole, quarters);
+            let likely = usize::from(costs[1] < costs[0]);
+            for at in [likely, 1 - likely] {
+                if costs[at] <= contest.limit() * (1.0 + shares.halves) + slack {
+                    self.enter_halves(contest, HALVES[at]);
+                }
+            }
+        }
+    }
+
+    /// Whether the first look at a block was far off, by what its quarters cost and what it said they would: it did not
+    /// foresee how they are predicted from decoded samples, so its word on the whole block does not count either.
+    fn misjudged(&self, quarters: f32, rough: f32) -> bool {
+        quarters > MISJUDGED * rough + self.lambda * SLACK_BITS
+    }
+
+    /// The forecast for a block that may be divided by it.
+    fn foresight(&self, kind: PlaneKind, block: Block) -> Option<(Foresight, Forecast)> {
+        let size = level_of(block.size).checked_sub(1)?;
+        let shares = *self.effort.foresight?.get(size)?;
+        (kind == PlaneKind::Luma).then(|| (shares, Forecast::new(size, self.rough.ways(block))))
+    }
+
+    /// Makes room on the canvas for another way.
+    fn clear(&mut self, contest: &mut Contest) {
+        self.erase(contest.kind, contest.block);
+        contest.drawn = false;
+    }
+
+    /// Tries the whole block, unless it clearly costs more than `margin` times the best way so far.
+    fn enter_whole(&mut self, contest: &mut Contest, margin: f32) {
+        let Block { x, y, size } = contest.block;
+        self.clear(contest);
+        let shape = Shape::new(size, size).expect("blocks are square shapes");
+        let bound = contest.bound.min(contest.least() * margin);
+        if let Some(whole) = self.try_leaf(contest.kind, x, y, shape, bound) {
+            contest.whole = whole.cost + contest.split_costs[Split::None as usize];
+            let beaten = contest.enter(contest.whole, Tree::Leaf(Box::new(whole)));
+            self.reclaim_tree(beaten);
+        }
+    }
+
+    /// Tries quarters and tells their cost, unless it exceeds that of the whole.
+    fn enter_quarters(&mut self, contest: &mut Contest) -> Option<f32> {
+        self.clear(contest);
+        let price = contest.split_costs[Split::Quad as usize];
+        // Whether halves are tried does not hang on quarters that cost more than the whole.
+        let margin = if self.effort.pruned {
+            1.0
+        } else {
+            self.effort.halves_margin
+        };
+        let bound = contest.bound.min(contest.whole * margin) - price;
+        let (cost, tree) = self.search_quarters(contest.kind, contest.block, bound)?;
+        contest.drawn = cost + price < contest.least();
+        let beaten = contest.enter(cost + price, tree);
+        self.reclaim_tree(beaten);
+        Some(cost + price)
+    }
+
+    fn enter_halves(&mut self, contest: &mut Contest, split: Split) {
+        self.clear(contest);
+        let price = contest.split_costs[split as usize];
+        let bound = contest.limit();
+        let found = self.search_halves(contest.kind, contest.block, split, price, bound);
+        if let Some((cost, tree)) = found {
+            let beaten = contest.enter(cost, tree);
+            self.reclaim_tree(beaten);
+        }
+    }
+
+    /// What the rough costs say is worth trying.
+    fn advice(&self, kind: PlaneKind, block: Block) -> Advice {
+        let divisible = block.size > MIN_SIDE;
+        if kind == PlaneKind::Chroma {
+            return if divisible {
+                self.chroma_advice(block)
+            } else {
+                Advice::UNDIVIDED
+            };
+        }
+        let Some([whole, quarters, halves]) = self.effort.patience.get(level_of(block.size)) else {
+            return Advice::UNDIVIDED;
+        };
+        let costs = self.rough.compare(block);
+        let divide = self.effort.pruned && costs.quarters <= costs.whole;
+        let quarters = costs.quarters <= *quarters || divide;
+        Advice {
+            whole: costs.whole <= *whole || self.effort.pruned && !divide,
+            quarters,
+            halves: costs.halves.map(|cost| cost <= *halves),
+            quarters_first: quarters && costs.whole > 1.0,
+        }
+    }
+
+    /// What is worth trying with a chroma block that can be divided: it rarely has detail where luma has none, but it may.
+    fn chroma_advice(&self, block: Block) -> Advice {
+        let step = self.state.step(PlaneKind::Chroma).value();
+        let left = self.explained.left_of(block, step);
+        if !self.luma_is_divided(block) && left.whole < UNEXPLAINED {
+            return Advice::UNDIVIDED;
+        }
+        if !self.effort.pruned {
+            return Advice {
+                whole: true,
+                quarters: true,
+                halves: [true; 2],
+                quarters_first: false,
+            };
+        }
+        let [rows, columns] = left.halves;
+        Advice {
+            whole: block.size < LARGE_CHROMA || left.whole < UNEXPLAINED,
+            quarters: true,
+            halves: [rows <= columns, columns <= rows],
+            quarters_first: false,
+        }
+    }
+
+    /// Whether luma patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
+    pub(crate) fn luma_is_divided(&self, block: Block) -> bool {
+        block.quarters().into_iter().any(|quarter| {
+            let cell = self.state.luma.cell(quarter.x as isize, quarter.y as isize);
+            cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)
+        })
+    }
+
+    fn search_halves(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        split: Split,
+        start: f32,
+        bound: f32,
+    ) -> Option<(f32, Tree)> {
+        let [(x, y, shape), (x2, y2, _)] = block.halves(split);
+        let mut first = self.try_leaf(kind, x, y, shape, bound - start)?;
+        let mut second = None;
+        if start + first.cost < bound {
+            self.draw_trial(kind, &mut first);
+            second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost);
+        }
+        match second {
+            Some(second) if start + first.cost + second.cost < bound => {
+                let cost = start + first.cost + second.cost;
+                Some((cost, Tree::Halves(split, Box::new([first, second]))))
+            }
+            second => {
+                [Some(first), second]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|mut trial| self.reclaim(&mut trial));
+                None
+            }
+        }
+    }
+
+    fn search_quarters(
+        &mut self,
+        kind: PlaneKind,
+        block: Block,
+        bound: f32,
+    ) -> Option<(f32, Tree)> {
+        let mut cost = 0.0;
+        let mut trees = [const { Tree::Outside }; 4];
+        let quarters = block.quarters();
+        for (i, quarter) in quarters.into_iter().enumerate() {
+            let rest = self.least_cost(kind, &quarters[i + 1..]);
+            if let Some((quarter_cost, tree)) = self.search(kind, quarter, bound - cost - rest) {
+                cost += quarter_cost;
+                trees[i] = tree;
+            } else {
+                cost = f32::INFINITY;
+            }
+            if cost >= bound {
+                self.reclaim_tree(trees);
+                return None;
+            }
+        }
+        Some((cost, Tree::Quarters(Box::new(trees))))
+    }
+
+    /// What blocks yet to be searched will hardly cost less than, by the first look at them.
+    fn least_cost(&self, kind: PlaneKind, blocks: &[Block]) -> f32 {
+        if kind == PlaneKind::Chroma {
+            return 0.0;
+        }
+        LEAST_SHARE
+            * blocks
+                .iter()
+                .map(|&block| self.rough.best(block))
+                .sum::<f32>()
+    }
+
+    /// Takes the buffers of a trial back.
+    pub(crate) fn reclaim(&self, trial: &mut Trial) {
+        for samples in trial
+            .samples
+            .iter_mut()
+            .filter(|samples| !samples.is_empty())
+        {
+            self.state.samples.give(std::mem::take(samples));
+        }
+    }
+
+    /// Takes the buffers of partitions back.
+    fn reclaim_tree(&self, trees: impl IntoIterator<Item = Tree>) {
+        for tree in trees {
+            match tree {
+                Tree::Outside => {}
+                Tree::Leaf(mut trial) => self.reclaim(&mut trial),
+                Tree::Halves(_, mut trials) => {
+                    trials.iter_mut().for_each(|trial| self.reclaim(trial));
+                }
+                Tree::Quarters(trees) => self.reclaim_tree(*trees),
+            }
+        }
+    }
+
+    /// Forgets what was drawn on a block.
+    pub(crate) fn erase(&mut self, kind: PlaneKind, block: Block) {
+        let Block { x, y, size } = block;
+        self.state
+            .canvas_mut(kind)
+            .mark(x, y, size, size, CellInfo::default());
+    }
+
+    fn draw(&mut self, kind: PlaneKind, tree: &mut Tree) {
+        match tree {
+            Tree::Outside => {}
+            Tree::Leaf(trial) => self.draw_trial(kind, trial),
+            Tree::Halves(_, trials) => {
+                for trial in trials.iter_mut() {
+                    self.draw_trial(kind, trial);
+                }
+            }
+            Tree::Quarters(trees) => trees.iter_mut().for_each(|tree| self.draw(kind, tree)),
+        }
+    }
+}

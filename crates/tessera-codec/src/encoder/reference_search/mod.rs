@@ -1,0 +1,278 @@
+//! Trials of predictions from reference pictures.
+
+pub(crate) mod matching;
+
+use crate::encoder::Encoder;
+use crate::encoder::lookahead::luma_site;
+use crate::encoder::mode_luma::ModeTrial;
+use crate::encoder::rdoq::metered;
+use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::intra::{Border, PLANAR, Predictor};
+use crate::tile::reference::{
+    CHROMA_FROM_REFERENCE, Correction, ReferenceContexts, ReferenceUse, References, Shift,
+};
+use crate::tile::state::Site;
+use tessera_patch::Shape;
+
+/// Shifts of a leaf whose predictions are made in full.
+const SHIFTS: usize = 2;
+/// Steps by which the best shift of a leaf may move from where it was found.
+const REFINEMENTS: usize = 4;
+/// A refined shift must be better by this factor, because its name is longer.
+const REFINEMENT_GAIN: u64 = 20;
+/// References that leave more than this many quarters of what the best mode leaves are not tried.
+const HOPE: u64 = 6;
+/// Side of the blocks on which references are weighed against the border.
+const PROBE: usize = 16;
+
+impl Encoder<'_> {
+    /// Whether any part of the tile is closer to a reference than to its surroundings.
+    pub(crate) fn references_help(&self) -> bool {
+        let Some(references) = &self.state.references else {
+            return false;
+        };
+        let shape = Shape::new(PROBE, PROBE).expect("the probe is a shape");
+        let (width, height) = (self.state.luma.width, self.state.luma.height);
+        let rows = (0..height - height % PROBE).step_by(PROBE);
+        let mut sites = rows.flat_map(|y| {
+            let columns = (0..width - width % PROBE).step_by(PROBE);
+            columns.map(move |x| luma_site(x, y, shape))
+        });
+        width < PROBE || height < PROBE || sites.any(|site| self.reference_wins(references, &site))
+    }
+
+    fn reference_wins(&self, references: &References<'_>, site: &Site) -> bool {
+        let shifts = self.matches.shifts(site);
+        let best = shifts
+            .map(|shift| self.departure(references, site, shift))
+            .min();
+        let flat = self.flatness(site);
+        best.is_some_and(|best| 4 * best < 3 * flat)
+    }
+
+    /// Sum of differences between a patch and its mean.
+    fn flatness(&self, site: &Site) -> u64 {
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let rows =
+            || (0..h).map(|row| &self.source()[(site.y + row) * self.stride + site.x..][..w]);
+        let sum: u64 = rows().flatten().map(|&v| u64::from(v)).sum();
+        let mean = (sum / (w * h) as u64) as u16;
+        rows().flatten().map(|&v| u64::from(v.abs_diff(mean))).sum()
+    }
+
+    /// Sum of differences between a patch and a prediction.
+    fn leftover(&self, site: &Site, prediction: &[i32]) -> u64 {
+        let w = site.shape.width();
+        let rows = prediction.chunks_exact(w).enumerate();
+        rows.map(|(row, values)| {
+            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
+            let pairs = original.iter().zip(values);
+            pairs
+                .map(|(&o, &v)| u64::from(i32::from(o).abs_diff(v)))
+                .sum::<u64>()
+        })
+        .sum()
+    }
+
+    /// Sum of differences between a patch and a reference, apart from their means.
+    fn departure(&self, references: &References<'_>, site: &Site, shift: Shift) -> u64 {
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let mut patch = references.patch(site, shift);
+        let mut sum = 0i64;
+        for (row, values) in patch.chunks_exact_mut(w).enumerate().take(h) {
+            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
+            for (value, &original) in values.iter_mut().zip(original) {
+                *value -= i32::from(original);
+                sum += i64::from(*value);
+            }
+        }
+        let mean = (sum / patch.len() as i64) as i32;
+        patch.iter().map(|&v| u64::from(v.abs_diff(mean))).sum()
+    }
+
+    /// Rough cost of a block predicted from the reference that fits it best.
+    pub(crate) fn look_at_references(&self, site: &Site) -> f32 {
+        match &self.state.references {
+            Some(references) => self.look_at_shifts(references, site, self.matches.shifts(site)),
+            None => f32::INFINITY,
+        }
+    }
+
+    /// Rough cost of a block predicted by the best of some shifts, its mean set right.
+    pub(crate) fn look_at_shifts(
+        &self,
+        references: &References<'_>,
+        site: &Site,
+        shifts: impl Iterator<Item = Shift>,
+    ) -> f32 {
+        let best = shifts.min_by_key(|&shift| self.departure(references, site, shift));
+        let Some(shift) = best else {
+            return f32::INFINITY;
+        };
+        let mut patch = references.patch(site, shift);
+        let (w, area) = (site.shape.width(), patch.len() as f32);
+        let mut sum = 0.0;
+        for (row, values) in patch.chunks_exact(w).enumerate() {
+            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
+            let pairs = original.iter().zip(values);
+            sum += pairs.map(|(&o, &v)| f32::from(o) - v as f32).sum::<f32>();
+        }
+        let mean = (sum / area).round() as i32;
+        patch.iter_mut().for_each(|value| *value += mean);
+        self.mode_trial(site, PLANAR, 0.0, patch).estimate
+    }
+
+    /// Adds predictions from references to those from the border, and the bits of saying which it is.
+    pub(crate) fn add_references(&self, site: &Site, border: &Border, modes: &mut Vec<ModeTrial>) {
+        let (Some(references), Some(contexts)) = (
+            &self.state.references,
+            ReferenceContexts::new(&self.state, *site, border),
+        ) else {
+            return;
+        };
+        let bits_of = |used| {
+            metered(self.models(), |meter| {
+                contexts.code_luma(meter, used);
+            })
+        };
+        let without = bits_of(None);
+        for trial in modes.iter_mut() {
+            trial.bits += without;
+            trial.estimate += self.lambda * without;
+        }
+        let most = HOPE * self.leftover(site, &modes[0].prediction) / 4;
+        let shifts = self.promising_shifts(references, &contexts, site, most);
+        let mut trials = Vec::new();
+        for (rank, &shift) in shifts.iter().enumerate() {
+            // What suits the best shift is seldom beaten by another correction of the next one.
+            let corrections = match rank {
+                0 => &Correction::ALL[..],
+                _ => &[Correction::Smooth],
+            };
+            for &correction in corrections {
+                let used = ReferenceUse { shift, correction };
+                let bits = bits_of(Some(used));
+                trials.push(self.reference_trial(references, site, border, used, bits));
+            }
+        }
+        trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        trials.truncate(self.effort.modes);
+        trials
+            .iter_mut()
+            .for_each(|trial| self.order_spectrum(site, trial));
+        modes.extend(trials);
+        modes.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+    }
+
+    fn reference_trial(
+        &self,
+        references: &References<'_>,
+        site: &Site,
+        border: &Border,
+        used: ReferenceUse,
+        bits: f32,
+    ) -> ModeTrial {
+        let canvas = self.state.canvas(site.kind);
+        let prediction = references.predict(canvas, site, border, used);
+        let mode = match site.kind {
+            PlaneKind::Luma => PLANAR,
+            PlaneKind::Chroma => CHROMA_FROM_REFERENCE,
+        };
+        ModeTrial {
+            reference: Some((used, self.state.surroundings(site, &prediction.border))),
+            ..self.mode_trial(site, mode, bits, prediction.samples)
+        }
+    }
+
+    /// The shifts under which a reference resembles a leaf most, best first; none that departs by more than `most`.
+    fn promising_shifts(
+        &self,
+        references: &References<'_>,
+        contexts: &ReferenceContexts<'_, '_>,
+        site: &Site,
+        most: u64,
+    ) -> Vec<Shift> {
+        let mut shifts: Vec<Shift> = contexts.candidates().to_vec();
+        for shift in self.matches.shifts(site) {
+            if !shifts.contains(&shift) {
+                shifts.push(shift);
+            }
+        }
+        let mut ranked: Vec<(u64, Shift)> = shifts
+            .into_iter()
+            .map(|shift| (self.departure(references, site, shift), shift))
+            .collect();
+        ranked.sort_by_key(|(departure, _)| *departure);
+        ranked.retain(|(departure, _)| *departure <= most);
+        ranked.truncate(SHIFTS);
+        let refined = ranked
+            .first()
+            .and_then(|&best| self.refined(references, site, best));
+        let ranked = ranked.into_iter().map(|(_, shift)| shift);
+        refined.into_iter().chain(ranked).collect()
+    }
+
+    /// Follows falling differences from a shift to one nearby.
+    fn refined(
+        &self,
+        references: &References<'_>,
+        site: &Site,
+        start: (u64, Shift),
+    ) -> Option<Shift> {
+        let mut best = start;
+        for _ in 0..REFINEMENTS {
+            let (_, at) = best;
+            let near = [(-1, 0), (1, 0), (0, -1), (0, 1)].map(|(dx, dy)| Shift {
+                dx: at.dx.saturating_add(dx),
+                dy: at.dy.saturating_add(dy),
+                ..at
+            });
+            let near = near.map(|shift| (self.departure(references, site, shift), shift));
+            let nearest = near.into_iter().min_by_key(|(departure, _)| *departure);
+            match nearest {
+                Some(found) if found.0 < best.0 => best = found,
+                _ => break,
+            }
+        }
+        let worth_it = best.0 + best.0 / REFINEMENT_GAIN < start.0;
+        worth_it.then_some(best.1)
+    }
+
+    /// Adds the ways in which chroma may follow luma into a reference.
+    pub(crate) fn add_chroma_references(
+        &self,
+        sites: &[Site; 2],
+        predictors: &[Predictor; 2],
+        modes: &mut Vec<[ModeTrial; 2]>,
+    ) {
+        let (Some(references), Some(contexts)) = (
+            &self.state.references,
+            ReferenceContexts::new(&self.state, sites[0], &predictors[0].raw),
+        ) else {
+            return;
+        };
+        let Some(luma) = contexts.luma_use() else {
+            return;
+        };
+        let bits_of = |used| {
+            metered(self.models(), |meter| {
+                contexts.code_chroma(meter, used);
+            })
+        };
+        let without = bits_of(None) / 2.0;
+        for trial in modes.iter_mut().flatten() {
+            trial.bits += without;
+            trial.estimate += self.lambda * without;
+        }
+        modes.extend(Correction::ALL.map(|correction| {
+            let used = ReferenceUse {
+                shift: luma.shift,
+                correction,
+            };
+            let bits = bits_of(Some(used)) / 2.0;
+            [0, 1].map(|i| {
+                self.reference_trial(references, &sites[i], &predictors[i].raw, used, bits)
+            })
+        }));
+    }
+}

@@ -1,0 +1,187 @@
+//! Hooks for learning a dictionary from the encoder's own closed loop.
+
+mod decisions;
+mod intra_samples;
+
+use crate::encoder::{Effort, Encoder};
+use crate::tile::entropy::coder::ModelPair;
+use crate::tile::entropy::mix::Models;
+pub use crate::tile::intra::neural::{fill_in_places, output_shift, place_inputs};
+pub use crate::tile::loop_filter::FilterStatistics;
+pub use crate::tile::loop_filter::network::{PLACE_INPUTS, Surroundings, place_input};
+use crate::tile::state::{Fold, Leaf, Site};
+use crate::tile::{PlaneLayout, TileConfig};
+pub use decisions::{CellCount, Decisions};
+pub use intra_samples::ForecastRecord;
+use tessera_dict::layout::BasisTotals;
+use tessera_dict::{Dictionary, PlaneKind, Prior};
+use tessera_patch::{Plane, Shape};
+
+/// One coded patch as its basis sees it.
+#[derive(Debug)]
+pub struct PatchRecord<'a> {
+    /// Plane kind.
+    pub kind: PlaneKind,
+    /// Shape after folding.
+    pub shape: Shape,
+    /// Mode class.
+    pub class: usize,
+    /// Index of the chosen basis in its group.
+    pub choice: usize,
+    /// Activity of the neighbours, in steps.
+    pub activity: f32,
+    /// Gradient of the border, in steps.
+    pub gradient: f32,
+    /// Cosine spectrum of the residual in scan order, in steps.
+    pub spectrum: &'a [f32],
+    /// The same in the chosen basis and coding order.
+    pub coefficients: &'a [f32],
+    /// Levels the leading coefficients were coded with.
+    pub levels: &'a [i32],
+}
+
+/// Receives every patch that is coded.
+pub trait PatchObserver {
+    /// Called once per patch, in coding order.
+    fn patch(&mut self, record: PatchRecord<'_>);
+
+    /// How many places of a shape are still to be shown; nothing if [`Self::forecast`] is not to be called at all.
+    fn forecasts_missing(&self, _: Shape) -> Option<usize> {
+        None
+    }
+
+    /// Called before every luma leaf for each shape that could be coded at its place, and at the end for as many
+    /// other places as are missing.
+    fn forecast(&mut self, _: ForecastRecord) {}
+}
+
+/// Adaptive models carried from picture to picture.
+#[derive(Clone, Debug)]
+pub struct CarriedModels(ModelPair);
+
+impl CarriedModels {
+    /// Starts from the priors of `dictionary`.
+    pub fn new(dictionary: &Dictionary) -> Self {
+        Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444))
+    }
+
+    /// Starts from the given priors of luma and chroma.
+    pub fn from_priors(priors: &[Prior; 2], totals: [BasisTotals; 2]) -> Self {
+        Self(ModelPair(
+            [0, 1].map(|kind| Models::new(&priors[kind], totals[kind])),
+        ))
+    }
+
+    /// What was learned, as priors of luma and chroma.
+    pub fn priors(&self) -> [Prior; 2] {
+        [0, 1].map(|kind| self.0.0[kind].to_prior())
+    }
+}
+
+/// Encodes a tile, starting from and updating `models`, and shows every patch to `observer`.
+pub fn encode_for_training(
+    planes: &[Plane],
+    config: &TileConfig,
+    dictionary: &Dictionary,
+    effort: Effort,
+    models: &mut CarriedModels,
+    observer: Option<&mut dyn PatchObserver>,
+) -> TrainingTile {
+    let mut encoder = Encoder::new(planes, config, dictionary, effort);
+    std::mem::swap(&mut encoder.writer.models, &mut models.0);
+    match observer {
+        None => encoder.run(config, None),
+        Some(observer) => {
+            encoder.run(config, Some(&mut *observer));
+            encoder.observe_elsewhere(observer);
+        }
+    }
+    let filters =
+        [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| encoder.filter_statistics(config, kind));
+    for &kind in config.layout.kinds() {
+        encoder.filter(config, kind);
+    }
+    std::mem::swap(&mut encoder.writer.models, &mut models.0);
+    TrainingTile {
+        bytes: encoder.writer.range.finish(),
+        planes: encoder.state.into_planes(config),
+        filters,
+    }
+}
+
+/// What training keeps of an encoded tile.
+#[derive(Debug)]
+pub struct TrainingTile {
+    /// The bitstream; it decodes only if the models started from the dictionary's priors.
+    pub bytes: Vec<u8>,
+    /// What a decoder sees.
+    pub planes: Vec<Plane>,
+    /// Filter observations of luma and chroma.
+    pub filters: [FilterStatistics; 2],
+}
+
+impl Encoder<'_> {
+    fn filter_statistics(&self, config: &TileConfig, kind: PlaneKind) -> FilterStatistics {
+        let mut statistics = FilterStatistics::new();
+        if config.layout.kinds().contains(&kind) {
+            let canvas = self.state.canvas(kind);
+            for component in 0..canvas.components.len() {
+                statistics.observe(
+                    canvas,
+                    component,
+                    self.state.step(kind),
+                    &self.originals[kind as usize + component],
+                );
+            }
+        }
+        statistics
+    }
+
+    /// Shows the patches of a leaf that is about to be written.
+    pub(crate) fn observe(&self, place: &Site, leaf: &Leaf, observer: &mut dyn PatchObserver) {
+        let Site {
+            kind, x, y, shape, ..
+        } = *place;
+        if kind == PlaneKind::Luma {
+            self.observe_surroundings(place, leaf.mode, observer);
+        }
+        let canvas = self.state.canvas(kind);
+        let mode = leaf.mode;
+        let luma_mode = match kind {
+            PlaneKind::Luma => mode,
+            PlaneKind::Chroma => self.state.luma_mode(x, y, shape),
+        };
+        let fold = Fold::new(kind, mode, shape);
+        for component in 0..canvas.components.len() {
+            let site = Site {
+                component,
+                ..*place
+            };
+            let (prediction, surroundings) = self.state.prediction(&site, leaf, luma_mode);
+            let context = (self.state).patch_context(&site, fold, &surroundings, false);
+            let patch = &leaf.patches[component];
+            let folded = fold.apply(shape);
+            let spectrum = self.spectrum(&site, fold, self.frequencies(&site, &prediction));
+            let mut coefficients = vec![0.0; shape.area()];
+            self.analysis.rotate(
+                self.state.bases(kind),
+                folded,
+                fold.class,
+                patch.choice as usize,
+                &spectrum,
+                &mut coefficients,
+            );
+            observer.patch(PatchRecord {
+                kind,
+                shape: folded,
+                class: fold.class,
+                choice: patch.choice as usize,
+                activity: context.activity as f32 / 256.0,
+                gradient: context.gradient.min(1024) as f32 / 256.0,
+                spectrum: &spectrum,
+                coefficients: &coefficients,
+                levels: &patch.levels,
+            });
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The filter that ends the decoding of a plane (`spec/bitstream.md`, section "Filter").
+//!
+//! Every sample is corrected by a weighted sum of its differences to 24 neighbours, the weights learned for its
+//! class: how busy its surroundings are, in which direction, and whether it lies on the edge of a patch.
+
+pub(crate) mod network;
+
+mod classes;
+
+use crate::simd::vectorised;
+use crate::tile::canvas::{Canvas, CellInfo, Samples};
+use crate::tile::entropy::coder::BinaryCoder;
+use crate::tile::entropy::mix::{Contexts, PlaneKind};
+use crate::tile::intra::SAMPLE_MAX;
+use crate::tile::transform::quantiser::Step;
+#[cfg(feature = "encoder")]
+use classes::edge;
+use classes::{BLOCK, CELL, Classes, Framed, MARGIN, Windows, block_at};
+use pulp::NullaryFnOnce;
+use tessera_dict::filter::{COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
+use tessera_dict::layout::Element;
+use tessera_patch::shape::SUPERBLOCK;
+
+/// One of each pair of opposite neighbours: (columns right, rows down).
+const OFFSETS: [(isize, isize); TAPS] = [
+    (0, 3),
+    (-1, 2),
+    (0, 2),
+    (1, 2),
+    (-2, 1),
+    (-1, 1),
+    (0, 1),
+    (1, 1),
+    (2, 1),
+    (3, 0),
+    (2, 0),
+    (1, 0),
+];
+
+/// Differences to the neighbours, clipped, opposite ones added.
+#[cfg(feature = "encoder")]
+fn differences(framed: &Framed, x: usize, y: usize, clip: i32) -> [i32; TAPS] {
+    let centre = framed.sample(x, y, 0, 0);
+    OFFSETS.map(|(dx, dy)| {
+        let one = framed.sample(x, y, dx, dy) - centre;
+        let other = framed.sample(x, y, -dx, -dy) - centre;
+        one.clamp(-clip, clip) + other.clamp(-clip, clip)
+    })
+}
+
+/// Differences beyond this do not count more: one and a half steps.
+fn clip(step: Step) -> i32 {
+    ((3 * step.fixed()) >> 9).max(1) as i32
+}
+
+/// Which superblocks of a plane kind are filtered.
+#[derive(Clone, Debug)]
+pub(crate) struct FilterFlags {
+    columns: usize,
+    pub(crate) on: Vec<bool>,
+}
+
+impl FilterFlags {
+    /// All off, for a canvas of this size.
+    pub(crate) fn new(canvas: &Canvas) -> Self {
+        let columns = canvas.width.div_ceil(SUPERBLOCK);
+        Self {
+            columns,
+            on: vec![false; columns * canvas.height.div_ceil(SUPERBLOCK)],
+        }
+    }
+
+    /// All on, for the same canvas.
+    pub(crate) fn everywhere(&self) -> Self {
+        Self {
+            columns: self.columns,
+            on: vec![true; self.on.len()],
+        }
+    }
+
+    pub(crate) fn get(&self, x: usize, y: usize) -> bool {
+        self.on[y / SUPERBLOCK * self.columns + x / SUPERBLOCK]
+    }
+
+    /// Those of the superblocks that row `y` runs through.
+    fn row(&self, y: usize) -> &[bool] {
+        &self.on[y / SUPERBLOCK * self.columns..][..self.columns]
+    }
+
+    /// Codes all flags in raster order.
+    pub(crate) fn code<C: BinaryCoder>(&mut self, coder: &mut C, kind: PlaneKind) {
+        for at in 0..self.on.len() {
+            let (x, y) = (at % self.columns, at / self.columns);
+            let left = if x == 0 {
+                2
+            } else {
+                u32::from(self.on[at - 1])
+            };
+            let above = if y == 0 {
+                2
+            } else {
+                u32::from(self.on[at - self.columns])
+            };
+            let contexts = Contexts::new([left + 3 * above, 0], [0, 0]);
+            self.on[at] = coder.bit(kind, Element::Filter, &contexts, self.on[at]);
+        }
+    }
+}
+
+/// The plane `component` of `canvas`, filtered wherever `flags` say so.
+pub(crate) fn filtered(
+    canvas: &Canvas,
+    component: usize,
+    step: Step,
+    band: &FilterBand,
+    flags: &FilterFlags,
+) -> Samples {
+    let (width, height) = (canvas.width, canvas.height);
+    let mut out = canvas.components[component].clone();
+    let framed = Framed::new(&out, width, height);
+    let classes = Classes::new(&framed, width, height, step);
+    let strips = strips(band);
+    for (row, out) in out.data.chunks_exact_mut(CELL * width).enumerate() {
+        vectorised(FilterCells {
+            framed: &framed,
+            strips: &strips,
+            classes: classes.row(row),
+            cells: canvas.cell_row(row),
+            flags: flags.row(row * CELL),
+            row,
+            clip: clip(step).min(SAMPLE_MAX) as i16,
+            out,
+        });
+    }
+    out
+}
+
+/// Weights of four samples in a row of a cell, by tap.
+type Strip = [[i16; CELL]; TAPS];
+
+/// The weights of every strip that can occur, by cell class and then by edges: cells share their class, samples
+/// differ by edge only. Bits of edges: the cell starts a patch, it ends one, the row is a patch's first or last.
+fn strips(band: &FilterBand) -> Vec<[Strip; 8]> {
+    let strip = |weights: &[[i16; TAPS]], edges: usize| -> Strip {
+        let (left, right, row) = (edges & 1, edges >> 1 & 1, edges >> 2);
+        let by_sample = [left, 0, 0, right].map(|column| weights[column + 2 * row]);
+        std::array::from_fn(|tap| by_sample.map(|weights| weights[tap]))
+    };
+    let by_edges = |weights: &[[i16; TAPS]]| std::array::from_fn(|edges| strip(weights, edges));
+    band.chunks_exact(EDGES).map(by_edges).collect()
+}
+
+/// Where a cell lies in its patch.
+#[derive(Clone, Copy, Default)]
+struct CellEdges {
+    /// Whether it starts (1) and ends (2) its patch from left to right.
+    sides: usize,
+    top: bool,
+    bottom: bool,
+}
+
+impl CellEdges {
+    /// Of the cell at a column and row of cells.
+    #[inline(always)]
+    fn of(info: &CellInfo, column: usize, row: usize) -> Self {
+        let inside = |at: usize, log: u8| {
+            let last = ((1usize << log) / CELL).wrapping_sub(1);
+            (at & last == 0, at & last == last)
+        };
+        let (left, right) = inside(column, info.log_width);
+        let (top, bottom) = inside(row, info.log_height);
+        Self {
+            sides: usize::from(left) | usize::from(right) << 1,
+            top,
+            bottom,
+        }
+    }
+}
+
+/// Cells in a block.
+const CELLS: usize = BLOCK / CELL;
+/// Weights of a row of samples, by tap.
+type BlockWeights = [[i16; BLOCK]; TAPS];
+
+/// Filters one row of cells, a block of samples after the other, so that sums stay in registers.
+struct FilterCells<'a> {
+    framed: &'a Framed,
+    strips: &'a [[Strip; 8]],
+    classes: &'a [u8],
+    cells: &'a [CellInfo],
+    /// By superblock.
+    flags: &'a [bool],
+    row: usize,
+    clip: i16,
+    /// All samples of these cells.
+    out: &'a mut [u16],
+}
+
+impl NullaryFnOnce for FilterCells<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        let width = self.out.len() / CELL;
+        for x in (0..width).step_by(BLOCK) {
+            if self.flags[x / BLOCK] {
+                self.filter_block(x, width);
+            }
+        }
+    }
+}
+
+impl FilterCells<'_> {
+    #[inline(always)]
+    fn filter_block(&mut self, x: usize, width: usize) {
+        let first = x / CELL;
+        let count = CELLS.min(self.classes.len() - first);
+        let mut edges = [CellEdges::default(); CELLS];
+        for (i, edges) in edges[..count].iter_mut().enumerate() {
+            *edges = CellEdges::of(&self.cells[first + i], first + i, self.row);
+        }
+        let classes = &self.classes[first..first + count];
+        let mut weights = [[0; BLOCK]; TAPS];
+        self.lay_out(classes, &edges, |_| false, &mut weights);
+        self.filter_row(x, width, 1, &weights);
+        self.filter_row(x, width, 2, &weights);
+        // The outer rows differ from the inner ones only where a patch starts or ends.
+        if edges.iter().any(|edges| edges.top) {
+            self.lay_out(classes, &edges, |edges| edges.top, &mut weights);
+        }
+        self.filter_row(x, width, 0, &weights);
+        if edges.iter().any(|edges| edges.top || edges.bottom) {
+            self.lay_out(classes, &edges, |edges| edges.bottom, &mut weights);
+        }
+        self.filter_row(x, width, 3, &weights);
+    }
+
+    /// Puts the weights of a block's cells side by side; `on_edge` says which of them the row is an edge of.
+    #[inline(always)]
+    fn lay_out(
+        &self,
+        classes: &[u8],
+        edges: &[CellEdges; CELLS],
+        on_edge: impl Fn(&CellEdges) -> bool,
+        weights: &mut BlockWeights,
+    ) {
+        for (i, (&class, edges)) in classes.iter().zip(edges).enumerate() {
+            let edges = edges.sides | usize::from(on_edge(edges)) << 2;
+            let strip = &self.strips[usize::from(class)][edges];
+            for (row, strip) in weights.iter_mut().zip(strip) {
+                row[i % CELLS * CELL..][..CELL].copy_from_slice(strip);
+            }
+        }
+    }
+
+    /// Filters the block's samples of one row of the cells.
+    #[inline(always)]
+    fn filter_row(&mut self, x: usize, width: usize, y: usize, weights: &BlockWeights) {
+        let windows = self.framed.windows(x, self.row * CELL + y);
+        let sums = weighted_sums(&windows, weights, self.clip);
+        let centre = block_at(windows[MARGIN], MARGIN);
+        let mut values = [0; BLOCK];
+        for i in 0..BLOCK {
+            let moved = i32::from(centre[i]) + (sums[i] >> COEFFICIENT_BITS);
+            values[i] = moved.clamp(0, SAMPLE_MAX) as u16;
+        }
+        let row = &mut self.out[y * width..][x..width];
+        match row.first_chunk_mut() {
+            Some(whole) => *whole = values,
+            None => row.copy_from_slice(&values[..width - x]),
+        }
+    }
+}
+
+/// Sums of weighted differences to the neighbours, clipped; half a unit is added for rounding.
+#[inline(always)]
+fn weighted_sums(windows: &Windows<'_>, weights: &BlockWeights, clip: i16) -> [i32; BLOCK] {
+    let mut sums = [1 << (COEFFICIENT_BITS - 1); BLOCK];
+    add_tap::<0>(windows, weights, clip, &mut sums);
+    add_tap::<1>(windows, weights, clip, &mut sums);
+    add_tap::<2>(windows, weights, clip, &mut sums);
+    add_tap::<3>(windows, weights, clip, &mut sums);
+    add_tap::<4>(windows, weights, clip, &mut sums);
+    add_tap::<5>(windows, weights, clip, &mut sums);
+    add_tap::<6>(windows, weights, clip, &mut sums);
+    add_tap::<7>(windows, weights, clip, &mut sums);
+    add_tap::<8>(windows, weights, clip, &mut sums);
+    add_tap::<9>(windows, weights, clip, &mut sums);
+    add_tap::<10>(windows, weights, clip, &mut sums);
+    add_tap::<11>(windows, weights, clip, &mut sums);
+    sums
+}
+
+/// Adds what one pair of neighbours says; its place is known to the compiler, or bounds would be checked.
+#[inline(always)]
+fn add_tap<const TAP: usize>(
+    windows: &Windows<'_>,
+    weights: &BlockWeights,
+    clip: i16,
+    sums: &mut [i32; BLOCK],
+) {
+    let (dx, dy) = OFFSETS[TAP];
+    let at = |dx: isize, dy: isize| {
+        let window = windows[MARGIN.wrapping_add_signed(dy)];
+        block_at(window, MARGIN.wrapping_add_signed(dx))
+    };
+    let (centre, one, other) = (at(0, 0), at(dx, dy), at(-dx, -dy));
+    let mut differences = [0; BLOCK];
+    for i in 0..BLOCK {
+        let near = (centre[i] - one[i]).max(-clip).min(clip);
+        let far = (centre[i] - other[i]).max(-clip).min(clip);
+        differences[i] = near + far;
+    }
+    for i in 0..BLOCK {
+        sums[i] -= i32::from(differences[i]) * i32::from(weights[TAP][i]);
+    }
+}
+
+/// Normal equations of the filter weights, by class.
+#[cfg(feature = "encoder")]
+#[derive(Clone, Debug)]
+pub struct FilterStatistics {
+    /// Sums of products of differences, row-major.
+    pub gram: Vec<[[f64; TAPS]; TAPS]>,
+    /// Sums of products of differences and errors.
+    pub target: Vec<[f64; TAPS]>,
+}
+
+#[cfg(feature = "encoder")]
+impl FilterStatistics {
+    /// No observations.
+    pub fn new() -> Self {
+        let classes = tessera_dict::filter::CLASSES;
+        Self {
+            gram: vec![[[0.0; TAPS]; TAPS]; classes],
+            target: vec![[0.0; TAPS]; classes],
+        }
+    }
+
+    /// Adds another set of observations.
+    pub fn merge(&mut self, other: &Self) {
+        for (own, other) in self
+            .gram
+            .iter_mut()
+            .flatten()
+            .flatten()
+            .zip(other.gram.iter().flatten().flatten())
+        {
+            *own += other;
+        }
+        for (own, other) in self
+            .target
+            .iter_mut()
+            .flatten()
+            .zip(other.target.iter().flatten())
+        {
+            *own += other;
+        }
+    }
+
+    /// Observes a decoded plane beside its original (row-major, same padding), in units of the step.
+    pub(crate) fn observe(
+        &mut self,
+        canvas: &Canvas,
+        component: usize,
+        step: Step,
+        original: &[u16],
+    ) {
+        let (width, height) = (canvas.width, canvas.height);
+        let samples = &canvas.components[component];
+        let framed = Framed::new(samples, width, height);
+        let classes = Classes::new(&framed, width, height, step);
+        let (clip, unit) = (clip(step), 1.0 / f64::from(step.value()));
+        for y in 0..height {
+            for x in 0..width {
+                let class = classes.of(x, y) * EDGES + edge(canvas, x, y);
+                let at = y * width + x;
+                let error = f64::from(f32::from(original[at]) - f32::from(samples.data[at])) * unit;
+                let features = differences(&framed, x, y, clip).map(|d| f64::from(d) * unit);
+                for (i, feature) in features.iter().enumerate() {
+                    self.target[class][i] += feature * error;
+                    for (sum, other) in self.gram[class][i].iter_mut().zip(&features) {
+                        *sum += feature * other;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "encoder")]
+impl Default for FilterStatistics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(all(test, feature = "encoder"))]
+mod tests {
+    use super::*;
+    use crate::tile::canvas::CellInfo;
+
+    /// A canvas with texture, patches of two sizes and some weights.
+    fn example() -> (Canvas, FilterBand) {
+        let mut canvas = Canvas::new(128, 72, 1);
+        let mut state = 1u32;
+        let mut random = move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        for (at, value) in canvas.components[0].data.iter_mut().enumerate() {
+            *value = ((at % 128 * 20 + at / 128 * 9) as u32 + random() % 300).min(4095) as u16;
+        }
+        let info = |log: u8| CellInfo {
+            decoded: true,
+            log_width: log,
+            log_height: log,
+            ..CellInfo::default()
+        };
+        canvas.mark(0, 0, 128, 72, info(3));
+        canvas.mark(64, 0, 64, 64, info(5));
+        let weight = |_| std::array::from_fn(|_| (random() % 400) as i16 - 200);
+        let band = (0..tessera_dict::filter::CLASSES).map(weight).collect();
+        (canvas, band)
+    }
+
+    #[test]
+    fn rows_filter_like_single_samples() {
+        let (canvas, band) = example();
+        let step = Step::from_index(60);
+        let mut flags = FilterFlags::new(&canvas);
+        flags.on[1] = true;
+        flags.on[2] = true;
+        let fast = filtered(&canvas, 0, step, &band, &flags);
+        let samples = &canvas.components[0];
+        let framed = Framed::new(samples, canvas.width, canvas.height);
+        let classes = Classes::new(&framed, canvas.width, canvas.height, step);
+        let mut changed = 0;
+        for y in 0..canvas.height {
+            for x in 0..canvas.width {
+                let own = samples.data[y * canvas.width + x];
+                let weights = &band[classes.of(x, y) * EDGES + edge(&canvas, x, y)];
+                let products = differences(&framed, x, y, clip(step))
+                    .into_iter()
+                    .zip(weights);
+                let sum: i32 = products.map(|(d, &w)| d * i32::from(w)).sum();
+                let moved =
+                    i32::from(own) + ((sum + (1 << (COEFFICIENT_BITS - 1))) >> COEFFICIENT_BITS);
+                let expected = if flags.get(x, y) {
+                    moved.clamp(0, SAMPLE_MAX) as u16
+                } else {
+                    own
+                };
+                assert_eq!(fast.data[y * canvas.width + x], expected, "at {x}, {y}");
+                changed += usize::from(expected != own);
+            }
+        }
+        assert!(changed > 1000, "only {changed} samples changed");
+    }
+}
