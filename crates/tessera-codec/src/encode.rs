@@ -3,7 +3,7 @@
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
-use crate::encoder::{self, EncodedTile, encode_tile, encode_tile_unseen};
+use crate::encoder::{self, EncodedTile, encode_tile, encode_tile_no_recon};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::metadata::Metadata;
@@ -418,7 +418,7 @@ impl<'a> Job<'a> {
             return encode_tile(planes, config, self.dictionary, effort);
         }
         EncodedTile {
-            bytes: encode_tile_unseen(planes, config, self.dictionary, effort),
+            bytes: encode_tile_no_recon(planes, config, self.dictionary, effort),
             planes: Vec::new(),
         }
     }

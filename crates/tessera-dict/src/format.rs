@@ -5,7 +5,7 @@
 use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotation};
 use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
-use crate::layout::{self, BasisTotals, LANES};
+use crate::layout::{self, BasisTotals, MAX_INPUTS};
 use crate::net;
 use crate::pack::{pack_zeros, unpack_zeros};
 use crate::patch_net;
@@ -330,7 +330,7 @@ pub(crate) fn take<'a>(body: &mut &'a [u8], count: usize) -> Result<&'a [u8], Er
 }
 
 fn write_prior(prior: &Prior, (cells, vectors): (usize, usize)) -> Vec<u8> {
-    let mut out = Vec::with_capacity(2 * cells + 2 * LANES * vectors);
+    let mut out = Vec::with_capacity(2 * cells + 2 * MAX_INPUTS * vectors);
     for cell in &prior.cells[..cells] {
         out.extend([cell.log_odds as u8, cell.count]);
     }
@@ -349,7 +349,7 @@ fn read_prior(
     bases: BasisTotals,
     (cells, vectors): (usize, usize),
 ) -> Result<Prior, Error> {
-    if body.len() != 2 * cells + 2 * LANES * vectors {
+    if body.len() != 2 * cells + 2 * MAX_INPUTS * vectors {
         return Err(Error::Corrupt("the priors do not fit the bases"));
     }
     let cell = |pair: &[u8]| PriorCell {
@@ -363,7 +363,7 @@ fn read_prior(
         .iter_mut()
         .zip(stored)
         .for_each(|(to, cell)| *to = cell);
-    let stored = read_words(&mut body, LANES * vectors)?;
+    let stored = read_words(&mut body, MAX_INPUTS * vectors)?;
     let weights = prior.weights[..vectors].iter_mut().flatten();
     weights
         .zip(stored)

@@ -1,12 +1,12 @@
 //! Which probability cells and mixing weights a dictionary carries.
 //!
 //! Every binary decision of the bitstream belongs to an [`Element`]. An element mixes the predictions of
-//! up to [`LANES`] adaptive cells, one from each of its input tables, with two weight vectors chosen by
+//! up to [`MAX_INPUTS`] adaptive cells, one from each of its input tables, with two weight vectors chosen by
 //! two small selectors. This module only says how large those tables are; which context picks which
 //! cell is the codec's business (`spec/bitstream.md`, section "Contexts").
 
 /// Largest number of inputs an element mixes.
-pub const LANES: usize = 8;
+pub const MAX_INPUTS: usize = 8;
 
 /// A kind of binary decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Probability cells and mixing weights that both sides start from.
 
-use crate::layout::{self, BasisTotals, ELEMENTS, LANES};
+use crate::layout::{self, BasisTotals, ELEMENTS, MAX_INPUTS};
 
 /// Starting state of one adaptive probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Prior {
     /// Cells of all elements, in layout order.
     pub cells: Vec<PriorCell>,
     /// Weight vectors of all elements (first selector's, then second's); 14 fractional bits.
-    pub weights: Vec<[i32; LANES]>,
+    pub weights: Vec<[i32; MAX_INPUTS]>,
 }
 
 impl Prior {
@@ -34,7 +34,7 @@ impl Prior {
         for element in ELEMENTS {
             let layout = element.layout(bases);
             let inputs = layout.inputs.len();
-            let mut vector = [0; LANES];
+            let mut vector = [0; MAX_INPUTS];
             vector[..inputs].fill((1.6 * 16384.0 / (inputs as f32 + 1.0)) as i32);
             weights.resize(
                 weights.len() + layout.selectors.iter().sum::<usize>(),
@@ -93,11 +93,11 @@ mod tests {
     fn merging_weighs_cells_by_confidence() {
         let with = |log_odds, count| Prior {
             cells: vec![PriorCell { log_odds, count }],
-            weights: vec![[i32::from(log_odds); LANES]],
+            weights: vec![[i32::from(log_odds); MAX_INPUTS]],
         };
         let merged = Prior::merged(&[with(100, 30), with(-20, 10)]);
         assert_eq!((merged.cells[0].log_odds, merged.cells[0].count), (70, 40));
-        assert_eq!(merged.weights[0], [40; LANES]);
+        assert_eq!(merged.weights[0], [40; MAX_INPUTS]);
         assert_eq!(
             Prior::merged(&[with(5, 200), with(5, 200)]).cells[0].count,
             MERGED_COUNT

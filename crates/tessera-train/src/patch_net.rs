@@ -6,7 +6,7 @@ use crate::net::extent_of;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::encoder::training::{
-    ForecastRecord, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
+    IntraSample, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
 };
 use tessera_dict::net::WEIGHT_BITS;
 use tessera_dict::patch_net::{MAX_WEIGHT, PREDICTIONS, inputs, outputs, units};
@@ -95,12 +95,12 @@ pub(crate) struct Forecasts {
 impl PatchObserver for Forecasts {
     fn patch(&mut self, _: PatchRecord<'_>) {}
 
-    fn forecasts_missing(&self, shape: Shape) -> Option<usize> {
+    fn intra_samples_missing(&self, shape: Shape) -> Option<usize> {
         let seen = self.patches[shape.index()].len();
         Some(self.share(shape).saturating_sub(seen))
     }
 
-    fn forecast(&mut self, record: ForecastRecord) {
+    fn intra_sample(&mut self, record: IntraSample) {
         let patches = &mut self.patches[record.shape.index()];
         patches.inputs.extend(&record.inputs);
         patches.middles.push(record.middle);
@@ -294,7 +294,7 @@ mod tests {
             *inputs.last_mut().unwrap() = ONE as i16;
             let mut frequencies = vec![0.0; outputs(shape)];
             frequencies[0] = 2.0 * f32::from(inputs[0]).max(0.0);
-            all.forecast(ForecastRecord {
+            all.intra_sample(IntraSample {
                 shape,
                 inputs,
                 middle: [random.random_range(0..200), random.random_range(0..100)],
@@ -373,7 +373,7 @@ mod tests {
             parts: MOST_PATCHES / 30,
             ..forecasts(shape, 100)
         };
-        assert_eq!(part.forecasts_missing(shape), Some(0));
+        assert_eq!(part.intra_samples_missing(shape), Some(0));
         let mut all = Forecasts::default();
         all.merge(part);
         assert_eq!(all.patches[shape.index()].len(), 30);

@@ -3,7 +3,7 @@
 use crate::cells::{Pull, fit_cell};
 use rayon::prelude::*;
 use tessera_codec::encoder::training::{CarriedModels, CellCount, Decisions};
-use tessera_dict::layout::{BasisTotals, LANES};
+use tessera_dict::layout::{BasisTotals, MAX_INPUTS};
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 
 /// Independent descents over parts of the decisions; fixed, so that threads do not matter.
@@ -78,19 +78,19 @@ fn descend(priors: [Prior; 2], totals: [BasisTotals; 2], parts: &[Decisions]) ->
 
 /// Running means of weight vectors over the parts that moved them.
 struct Means {
-    sums: Vec<[i64; LANES]>,
+    sums: Vec<[i64; MAX_INPUTS]>,
     counts: Vec<i64>,
 }
 
 impl Means {
     fn new(vectors: usize) -> Self {
         Self {
-            sums: vec![[0; LANES]; vectors],
+            sums: vec![[0; MAX_INPUTS]; vectors],
             counts: vec![0; vectors],
         }
     }
 
-    fn add(&mut self, before: &[[i32; LANES]], after: &[[i32; LANES]]) {
+    fn add(&mut self, before: &[[i32; MAX_INPUTS]], after: &[[i32; MAX_INPUTS]]) {
         for (at, (before, after)) in before.iter().zip(after).enumerate() {
             if before != after {
                 self.counts[at] += 1;
@@ -101,7 +101,7 @@ impl Means {
         }
     }
 
-    fn together(all: &[&Self], at: usize) -> Option<[i32; LANES]> {
+    fn together(all: &[&Self], at: usize) -> Option<[i32; MAX_INPUTS]> {
         let count: i64 = all.iter().map(|own| own.counts[at]).sum();
         let sum = |lane: usize| -> i64 { all.iter().map(|own| own.sums[at][lane]).sum() };
         (count > 0).then(|| std::array::from_fn(|lane| (sum(lane) / count) as i32))

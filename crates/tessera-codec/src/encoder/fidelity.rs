@@ -20,15 +20,15 @@ const MOST: f32 = 4.0;
 
 impl Encoder<'_> {
     /// Whether what is drawn of a block is as close to the original as its quantiser promises.
-    pub(crate) fn keeps_promise(&self, kind: PlaneKind, block: Block) -> bool {
+    pub(crate) fn within_distortion_bound(&self, kind: PlaneKind, block: Block) -> bool {
         if block.size == MIN_SIDE {
-            self.keeps_in_squares::<MIN_SIDE>(kind, block)
+            self.squares_within_bound::<MIN_SIDE>(kind, block)
         } else {
-            self.keeps_in_squares::<SQUARE>(kind, block)
+            self.squares_within_bound::<SQUARE>(kind, block)
         }
     }
 
-    fn keeps_in_squares<const N: usize>(&self, kind: PlaneKind, block: Block) -> bool {
+    fn squares_within_bound<const N: usize>(&self, kind: PlaneKind, block: Block) -> bool {
         let step = self.state.step(kind).value();
         // Samples are integers, which alone is more than the finest steps promise.
         let most = MOST * (step * step).max(1.0) * (N * N) as f32;
@@ -127,9 +127,7 @@ mod tests {
     #[test]
     fn wrong_estimates_do_not_reach_the_file() {
         for effort in [1, 2, 5, 7, 9] {
-            let spoilt = error(effort, |encoder| {
-                encoder.rough_prices.pretend_all_is_coded()
-            });
+            let spoilt = error(effort, |encoder| encoder.estimator.pretend_all_is_coded());
             assert!(spoilt < 1.0, "effort {effort}: {spoilt}");
         }
     }

@@ -12,7 +12,7 @@ mod reference_search;
 mod single_pass;
 pub mod training;
 
-use crate::tile::canvas::Samples;
+use crate::tile::canvas::PlaneBuffer;
 use crate::tile::entropy::coder::{ModelPair, Writer};
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::entropy::range::RangeEncoder;
@@ -21,15 +21,15 @@ use crate::tile::pool::Pool;
 use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::{Block, Split, code_split};
 use crate::tile::{TileConfig, superblocks};
-use cost::estimate::RoughPrices;
-use cost::levels::LevelPrices;
-use forward::Analysis;
-use lookahead::RoughMap;
-use lookahead::cfl_stats::Explained;
-use partition::Tree;
-pub use partition::split_cost::Foresight;
-use rdoq::deadzone::RoundedPlaces;
-use reference_search::matching::Matches;
+use cost::estimate::CostEstimator;
+use cost::levels::LevelCosts;
+use forward::ForwardTransform;
+use lookahead::LookaheadMap;
+use lookahead::cfl_stats::CflStats;
+use partition::PartitionTree;
+pub use partition::split_cost::SplitCostMargins;
+use rdoq::deadzone::DeadzoneTables;
+use reference_search::matching::ReferenceMatches;
 use tessera_dict::Dictionary;
 use tessera_patch::Plane;
 use training::PatchObserver;
@@ -50,18 +50,18 @@ pub struct Effort {
     pub chroma_options: usize,
     /// How much more than the best way a block may roughly cost whole, quartered and halved to be tried so, by size
     /// from 64 down to 8: what a trial finds pays for its time most often in small blocks.
-    pub patience: [[f32; 3]; 4],
+    pub prune_ratio: [[f32; 3]; 4],
     /// Halves are tried unless quarters beat the whole block by this factor, at 1 never.
     pub halves_margin: f32,
     /// Forecasts in place of patience for luma blocks by size from 32 down to 8.
-    pub foresight: Option<[Foresight; 3]>,
+    pub split_margins: Option<[SplitCostMargins; 3]>,
     /// Bits of side information the first look assumes a block to take.
     pub block_bits: f32,
     /// Whether what is unlikely to win is left out: the whole where quarters roughly cost no more, what the quarters of a
     /// block or its luma rule out.
     pub pruned: bool,
     /// Whether levels are priced by one cell on trial rather than by mixing all contexts.
-    pub quick_levels: bool,
+    pub fast_rdoq: bool,
     /// Price of a bit in squared steps.
     pub lambda: f32,
     /// Whether the first look decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
@@ -96,12 +96,12 @@ impl Options {
 
 /// The same patience at all sizes, but less of it for large blocks whole: the first look flatters them, for it predicts
 /// them from originals.
-fn even_patience([whole, quarters, halves]: [f32; 3]) -> [[f32; 3]; 4] {
+fn even_prune_ratio([whole, quarters, halves]: [f32; 3]) -> [[f32; 3]; 4] {
     [0.75, 0.85, 1.0, 1.0].map(|share| [(whole * share).max(1.0), quarters, halves])
 }
 
 /// By size from 64 down to 8. Halves of the largest blocks are not even looked at.
-const PATIENCE: [[f32; 3]; 4] = [
+const PRUNE_RATIOS: [[f32; 3]; 4] = [
     [1.125, 1.15, 0.0],
     [1.275, 1.15, 1.1],
     [1.5, 1.0, 1.2],
@@ -112,19 +112,19 @@ const PATIENCE: [[f32; 3]; 4] = [
 const NEVER: f32 = -1.0;
 
 /// What pays for its time, by size from 32 down to 8.
-const FORESIGHT: [Foresight; 3] = [
-    Foresight::new(0.02, 0.1, NEVER),
-    Foresight::new(0.02, 0.1, 0.0),
-    Foresight::new(0.02, 0.05, 0.0),
+const MARGINS: [SplitCostMargins; 3] = [
+    SplitCostMargins::new(0.02, 0.1, NEVER),
+    SplitCostMargins::new(0.02, 0.1, 0.0),
+    SplitCostMargins::new(0.02, 0.05, 0.0),
 ];
 /// Without halves, which take most of it.
-const UNHALVED: [Foresight; 3] = [
-    Foresight::new(0.0, 0.05, NEVER),
-    Foresight::new(0.0, 0.05, NEVER),
-    Foresight::new(0.0, 0.05, NEVER),
+const MARGINS_UNHALVED: [SplitCostMargins; 3] = [
+    SplitCostMargins::new(0.0, 0.05, NEVER),
+    SplitCostMargins::new(0.0, 0.05, NEVER),
+    SplitCostMargins::new(0.0, 0.05, NEVER),
 ];
 /// With nearly all that can win.
-const PATIENT: [Foresight; 3] = [Foresight::new(0.2, 0.3, 0.1); 3];
+const MARGINS_WIDE: [SplitCostMargins; 3] = [SplitCostMargins::new(0.2, 0.3, 0.1); 3];
 
 impl Effort {
     /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
@@ -134,16 +134,16 @@ impl Effort {
                 direct: true,
                 ..Self::wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
             },
-            2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0, UNHALVED),
-            3 => Self::narrow(3, [3; 5], 1.0, UNHALVED),
-            4 => Self::narrow(3, [3; 5], 1.02, FORESIGHT),
-            5 => Self::narrow(3, [3; 5], 1.05, FORESIGHT),
+            2 => Self::narrow(2, [2, 2, 2, 1, 1], 1.0, MARGINS_UNHALVED),
+            3 => Self::narrow(3, [3; 5], 1.0, MARGINS_UNHALVED),
+            4 => Self::narrow(3, [3; 5], 1.02, MARGINS),
+            5 => Self::narrow(3, [3; 5], 1.05, MARGINS),
             // Nearly as much as the larger ones, by the rules of the smaller ones.
             6 => Self {
                 chroma_candidates: 6,
                 chroma_modes: 2,
                 chroma_options: 2,
-                ..Self::narrow(5, [8; 5], 1.2, PATIENT)
+                ..Self::narrow(5, [8; 5], 1.2, MARGINS_WIDE)
             },
             7 => Self::wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
             8 => Self::wide(6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
@@ -160,12 +160,12 @@ impl Effort {
             chroma_candidates: 3,
             chroma_modes: 1,
             chroma_options: 1,
-            patience: even_patience([1.5, 1.25, 1.2]),
+            prune_ratio: even_prune_ratio([1.5, 1.25, 1.2]),
             halves_margin: 1.08,
-            foresight: None,
+            split_margins: None,
             block_bits: 5.0,
             pruned: false,
-            quick_levels: false,
+            fast_rdoq: false,
             lambda: 0.096,
             direct: false,
         }
@@ -177,14 +177,14 @@ impl Effort {
         options: usize,
         [chroma_candidates, chroma_modes, chroma_options]: [usize; 3],
         halves_margin: f32,
-        patience: [f32; 3],
+        prune_ratio: [f32; 3],
     ) -> Self {
         Self {
             chroma_candidates,
             chroma_modes,
             chroma_options,
             halves_margin,
-            patience: even_patience(patience),
+            prune_ratio: even_prune_ratio(prune_ratio),
             ..Self::for_training(modes, options)
         }
     }
@@ -194,16 +194,16 @@ impl Effort {
         modes: usize,
         options: [usize; 5],
         halves_margin: f32,
-        foresight: [Foresight; 3],
+        split_margins: [SplitCostMargins; 3],
     ) -> Self {
         Self {
             options: Options::within(options, [1.2, 1.15, 1.1, 1.15, 1.15]),
             halves_margin,
-            foresight: Some(foresight),
-            patience: PATIENCE,
+            split_margins: Some(split_margins),
+            prune_ratio: PRUNE_RATIOS,
             block_bits: 8.0,
             pruned: true,
-            quick_levels: true,
+            fast_rdoq: true,
             ..Self::for_training(modes, 1)
         }
     }
@@ -223,7 +223,7 @@ impl Effort {
                 count: 3 * options.count + 2,
                 range: options.range.max(NETWORK_RANGE),
             }),
-            patience: self.patience.map(|[whole, quarters, halves]| {
+            prune_ratio: self.prune_ratio.map(|[whole, quarters, halves]| {
                 let looked_at = halves > 0.0;
                 let halves = if looked_at {
                     halves.max(NETWORK_HALVES)
@@ -233,19 +233,19 @@ impl Effort {
                 [whole, quarters, halves]
             }),
             halves_margin: self.halves_margin.max(NETWORK_HALVES_MARGIN),
-            quick_levels: false,
-            foresight: None,
+            fast_rdoq: false,
+            split_margins: None,
             ..self
         }
     }
 
     /// Whether blocks of a level (from 64 down) are ever halved.
     fn tries_halves(&self, level: usize) -> bool {
-        let foresight = self.foresight.as_ref();
-        match foresight.zip(level.checked_sub(1)) {
-            Some((foresight, size)) => foresight[size].halves >= 0.0,
+        let split_margins = self.split_margins.as_ref();
+        match split_margins.zip(level.checked_sub(1)) {
+            Some((split_margins, size)) => split_margins[size].halves >= 0.0,
             // With no margin halves are never tried.
-            None => self.patience[level][2] > 0.0 && self.halves_margin > 1.0,
+            None => self.prune_ratio[level][2] > 0.0 && self.halves_margin > 1.0,
         }
     }
 
@@ -284,7 +284,7 @@ pub fn encode_tile(
 }
 
 /// Encodes the planes of a tile without saying what the decoder will see: less work where no decision hangs on it.
-pub fn encode_tile_unseen(
+pub fn encode_tile_no_recon(
     planes: &[Plane],
     config: &TileConfig,
     dictionary: &Dictionary,
@@ -292,7 +292,7 @@ pub fn encode_tile_unseen(
 ) -> Vec<u8> {
     let mut encoder = Encoder::new(planes, config, dictionary, effort);
     encoder.run(config, None);
-    encoder.finish_unseen(config)
+    encoder.finish_no_recon(config)
 }
 
 struct Encoder<'a> {
@@ -300,16 +300,16 @@ struct Encoder<'a> {
     writer: Writer,
     /// Padded planes.
     originals: Vec<Vec<u16>>,
-    rough: RoughMap,
+    rough: LookaheadMap,
     /// What luma says about chroma in the present superblock, if effort and layout ask for it.
-    explained: Explained,
+    explained: CflStats,
     /// Where the tile resembles the references.
-    matches: Matches,
+    matches: ReferenceMatches,
     stride: usize,
-    analysis: Analysis,
-    rough_prices: RoughPrices,
-    level_prices: LevelPrices,
-    rounded_places: RoundedPlaces,
+    forward: ForwardTransform,
+    estimator: CostEstimator,
+    level_costs: LevelCosts,
+    deadzone: DeadzoneTables,
     floats: Pool<f32>,
     effort: Effort,
     lambda: f32,
@@ -325,22 +325,22 @@ impl<'a> Encoder<'a> {
         let effort = effort.with(dictionary);
         let state = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
-        let analysis = Analysis::new(dictionary);
+        let forward = ForwardTransform::new(dictionary);
         let (stride, rows) = (state.luma.width, state.luma.height);
         let originals: Vec<Vec<u16>> = planes
             .iter()
             .map(|plane| padded(plane, stride, rows))
             .collect();
         Self {
-            matches: Matches::default(),
-            rough: RoughMap::empty(),
-            explained: Explained::default(),
+            matches: ReferenceMatches::default(),
+            rough: LookaheadMap::empty(),
+            explained: CflStats::default(),
             originals,
             stride,
-            rough_prices: RoughPrices::new(dictionary, &models, &analysis, &effort),
-            level_prices: LevelPrices::default(),
-            analysis,
-            rounded_places: RoundedPlaces::new(),
+            estimator: CostEstimator::new(dictionary, &models, &forward, &effort),
+            level_costs: LevelCosts::default(),
+            forward,
+            deadzone: DeadzoneTables::new(),
             floats: Pool::default(),
             lambda: effort.lambda,
             effort,
@@ -355,29 +355,29 @@ impl<'a> Encoder<'a> {
     fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
         if let Some(references) = &self.state.references {
             let all = 0..references.len() as u8;
-            self.matches = Matches::find(references, all, self.source(), self.stride);
+            self.matches = ReferenceMatches::find(references, all, self.source(), self.stride);
         }
-        let in_use = self.references_help();
+        let in_use = self.references_pay();
         (self.state).code_references_in_use(&mut self.writer, in_use);
         let direct = self.effort.direct && !in_use && observer.is_none();
         for block in superblocks(config) {
             if direct {
                 for &kind in config.layout.kinds() {
-                    self.write_directly(kind, block);
+                    self.write_single_pass(kind, block);
                 }
                 continue;
             }
-            self.look_at(block);
+            self.estimate_superblock(block);
             if config.layout.kinds().contains(&PlaneKind::Chroma) {
-                self.explained = Explained::of(&self.originals, self.stride, block.x, block.y);
+                self.explained = CflStats::of(&self.originals, self.stride, block.x, block.y);
             }
             for &kind in config.layout.kinds() {
-                if self.effort.quick_levels {
-                    (self.level_prices).refresh(&self.writer.models, kind, self.lambda);
+                if self.effort.fast_rdoq {
+                    (self.level_costs).refresh(&self.writer.models, kind, self.lambda);
                 }
                 let found = self.search(kind, block, f32::INFINITY);
                 let (_, mut tree) = found.expect("no bound was given");
-                let kept = self.keeps_promise(kind, block);
+                let kept = self.within_distortion_bound(kind, block);
                 self.erase(kind, block);
                 if kept {
                     self.write(kind, block, &mut tree, &mut observer);
@@ -399,7 +399,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn finish_unseen(mut self, config: &TileConfig) -> Vec<u8> {
+    fn finish_no_recon(mut self, config: &TileConfig) -> Vec<u8> {
         for &kind in config.layout.kinds() {
             if self.effort.direct {
                 FilterFlags::new(self.state.canvas(kind))
@@ -450,7 +450,7 @@ impl<'a> Encoder<'a> {
         config: &TileConfig,
         kind: PlaneKind,
         component: usize,
-        decoded: &Samples,
+        decoded: &PlaneBuffer,
         block: Block,
     ) -> f32 {
         let original = &self.originals[kind as usize + component];
@@ -487,14 +487,14 @@ impl<'a> Encoder<'a> {
         &mut self,
         kind: PlaneKind,
         block: Block,
-        tree: &mut Tree,
+        tree: &mut PartitionTree,
         observer: &mut Option<&mut dyn PatchObserver>,
     ) {
         let split = match tree {
-            Tree::Outside => return,
-            Tree::Leaf(_) => Split::None,
-            Tree::Halves(split, _) => *split,
-            Tree::Quarters(_) => Split::Quad,
+            PartitionTree::Outside => return,
+            PartitionTree::Leaf(_) => Split::None,
+            PartitionTree::Halves(split, _) => *split,
+            PartitionTree::Quarters(_) => Split::Quad,
         };
         code_split(
             &mut self.writer,
@@ -505,12 +505,12 @@ impl<'a> Encoder<'a> {
             split,
         );
         match tree {
-            Tree::Outside => {}
-            Tree::Leaf(trial) => self.write_leaf(kind, trial, observer),
-            Tree::Halves(_, trials) => trials
+            PartitionTree::Outside => {}
+            PartitionTree::Leaf(trial) => self.write_leaf(kind, trial, observer),
+            PartitionTree::Halves(_, trials) => trials
                 .iter_mut()
                 .for_each(|trial| self.write_leaf(kind, trial, observer)),
-            Tree::Quarters(trees) => {
+            PartitionTree::Quarters(trees) => {
                 for (quarter, tree) in block.quarters().into_iter().zip(trees.iter_mut()) {
                     self.write(kind, quarter, tree, observer);
                 }
@@ -521,7 +521,7 @@ impl<'a> Encoder<'a> {
     fn write_leaf(
         &mut self,
         kind: PlaneKind,
-        trial: &mut mode_luma::Trial,
+        trial: &mut mode_luma::LeafCandidate,
         observer: &mut Option<&mut dyn PatchObserver>,
     ) {
         let site = Site {
@@ -534,7 +534,7 @@ impl<'a> Encoder<'a> {
         if let Some(observer) = observer {
             self.observe(&site, &trial.leaf, *observer);
         }
-        let mode_luma::Trial { leaf, info, .. } = trial;
+        let mode_luma::LeafCandidate { leaf, info, .. } = trial;
         if leaf.reference.is_none() {
             (self.state).code_drawn_leaf(&mut self.writer, &site, leaf, *info);
         } else {

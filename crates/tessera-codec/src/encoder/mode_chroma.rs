@@ -1,11 +1,13 @@
 //! The best way to code one chroma leaf: both components share mode and partition.
 
 use crate::encoder::Encoder;
-use crate::encoder::mode_luma::{ModeTrial, OPTIMISM, PatchPlace, PatchTrial, Trial};
+use crate::encoder::mode_luma::{
+    ESTIMATE_LOWER_BOUND, LeafCandidate, ModeCandidate, PatchCandidate, PatchPlace,
+};
 use crate::encoder::rdoq::metered;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{HORIZONTAL, Predictor, VERTICAL};
-use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
+use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site, Surroundings};
 use crate::tile::syntax::{self, CHROMA_MODES, FROM_LUMA};
 use tessera_dict::basis::MAX_BASES;
 use tessera_patch::Shape;
@@ -16,7 +18,13 @@ const STRAIGHT: f32 = 0.8;
 const EXPLAINED: f32 = 4.0;
 
 impl Encoder<'_> {
-    pub(crate) fn try_chroma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
+    pub(crate) fn try_chroma(
+        &self,
+        x: usize,
+        y: usize,
+        shape: Shape,
+        bound: f32,
+    ) -> Option<LeafCandidate> {
         let kind = PlaneKind::Chroma;
         let canvas = self.state.canvas(kind);
         let sites = [0, 1].map(|component| Site {
@@ -29,7 +37,7 @@ impl Encoder<'_> {
         let predictors =
             [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
         let mut modes = self.rank_chroma_modes(&sites, &predictors);
-        if estimate_of(&modes[0]) * OPTIMISM > bound {
+        if estimate_of(&modes[0]) * ESTIMATE_LOWER_BOUND > bound {
             self.recycle(modes.into_iter().flatten());
             return None;
         }
@@ -42,11 +50,11 @@ impl Encoder<'_> {
             for component in 0..2 {
                 let decoded = &surroundings[component];
                 let surroundings = trials[component].surroundings(decoded);
-                let sister = component == 1 && patches[0].coded();
+                let cb_coded = component == 1 && patches[0].coded();
                 let patch = self.best_chroma_patch(
                     &sites[component],
                     surroundings,
-                    sister,
+                    cb_coded,
                     &trials[component],
                 );
                 cost += patch.cost;
@@ -76,7 +84,7 @@ impl Encoder<'_> {
         &self,
         sites: &[Site; 2],
         predictors: &[Predictor; 2],
-    ) -> Vec<[ModeTrial; 2]> {
+    ) -> Vec<[ModeCandidate; 2]> {
         let Site {
             kind, x, y, shape, ..
         } = sites[0];
@@ -90,7 +98,7 @@ impl Encoder<'_> {
                 let mut prediction = self.state.samples.take(shape.area());
                 self.state
                     .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
-                self.mode_trial(&sites[i], mode, bits / 2.0, prediction)
+                self.mode_candidate(&sites[i], mode, bits / 2.0, prediction)
             })
         };
         let candidates = 0..self.effort.chroma_candidates;
@@ -129,25 +137,25 @@ impl Encoder<'_> {
         &self,
         site: &Site,
         surroundings: &Surroundings,
-        sister: bool,
-        trial: &ModeTrial,
-    ) -> PatchTrial {
-        let fold = Fold::new(site.kind, trial.mode, site.shape);
-        let prices = self.price_bases(site, fold, &trial.spectrum);
+        cb_coded: bool,
+        trial: &ModeCandidate,
+    ) -> PatchCandidate {
+        let orientation = BasisOrientation::new(site.kind, trial.mode, site.shape);
+        let prices = self.price_bases(site, orientation, &trial.spectrum);
         let mut choices: [usize; MAX_BASES] = std::array::from_fn(|choice| choice);
         choices.sort_by(|&a, &b| prices[a].total_cmp(&prices[b]));
         let priced = prices.iter().filter(|price| price.is_finite()).count();
         let place = PatchPlace {
             site,
             surroundings,
-            fold,
-            sister,
+            orientation,
+            cb_coded,
         };
         let tried = self.effort.chroma_options.min(priced);
         self.best_patch(&place, trial, &choices[..tried], f32::INFINITY)
     }
 }
 
-fn estimate_of(trials: &[ModeTrial; 2]) -> f32 {
+fn estimate_of(trials: &[ModeCandidate; 2]) -> f32 {
     trials[0].estimate + trials[1].estimate
 }

@@ -9,7 +9,7 @@ use crate::tile::entropy::coder::costs;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{MEAN, MODES, PLANAR, Predictor};
 use crate::tile::reference::ReferenceUse;
-use crate::tile::state::{Coefficients, Fold, Leaf, Site, Surroundings};
+use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site, Surroundings};
 use crate::tile::syntax::patch_context::{self, PatchContext};
 use crate::tile::syntax::{self, Block, ModeContexts};
 use std::cell::OnceCell;
@@ -18,21 +18,21 @@ use tessera_dict::layout::Element;
 use tessera_patch::Shape;
 
 /// The true cost is rarely below this share of its estimate.
-pub(crate) const OPTIMISM: f32 = 0.95;
+pub(crate) const ESTIMATE_LOWER_BOUND: f32 = 0.95;
 /// What no learned basis brings the estimate of the best mode below, as a share of that with the cosine basis.
 const BEST_BASIS: f32 = 0.8;
 /// A leaf whose first option exceeds the bound by this factor is not tried further.
-const HOPELESS: f32 = 1.05;
+const ABORT_RATIO: f32 = 1.05;
 /// The neighbours of a direction are tried if it costs at most this much more than the best mode.
 const REFINED_UP_TO: f32 = 1.3;
 /// A mode the first look found to cost this much more than the best one is not tried again.
 const UNLIKELY_FROM: f32 = 1.4;
 /// The same where the ways of coding blocks are forecast; the planar mode and the first direction are no exceptions then.
-const FORESEEN_UNLIKELY_FROM: f32 = 1.25;
+const PREDICTED_UNLIKELY_FROM: f32 = 1.25;
 
 /// A coded leaf that is not yet on the canvas.
 #[derive(Debug)]
-pub(crate) struct Trial {
+pub(crate) struct LeafCandidate {
     pub(crate) x: usize,
     pub(crate) y: usize,
     pub(crate) shape: Shape,
@@ -46,7 +46,7 @@ pub(crate) struct Trial {
 }
 
 /// A prediction mode with its prediction and the spectrum of what it leaves.
-pub(crate) struct ModeTrial {
+pub(crate) struct ModeCandidate {
     pub(crate) mode: usize,
     pub(crate) bits: f32,
     pub(crate) estimate: f32,
@@ -59,7 +59,7 @@ pub(crate) struct ModeTrial {
     pub(crate) reference: Option<(ReferenceUse, Surroundings)>,
 }
 
-impl ModeTrial {
+impl ModeCandidate {
     /// What the coefficients see around them, `decoded` being what is seen without a reference.
     pub(crate) fn surroundings<'t>(&'t self, decoded: &'t Surroundings) -> &'t Surroundings {
         self.reference.as_ref().map_or(decoded, |used| &used.1)
@@ -80,13 +80,13 @@ impl ModeTrial {
 pub(crate) struct PatchPlace<'a> {
     pub(crate) site: &'a Site,
     pub(crate) surroundings: &'a Surroundings,
-    pub(crate) fold: Fold,
+    pub(crate) orientation: BasisOrientation,
     /// Whether the other chroma component carries coefficients.
-    pub(crate) sister: bool,
+    pub(crate) cb_coded: bool,
 }
 
 /// The best coefficients of one patch.
-pub(crate) struct PatchTrial {
+pub(crate) struct PatchCandidate {
     pub(crate) cost: f32,
     pub(crate) coefficients: Coefficients,
 }
@@ -107,14 +107,14 @@ impl<'d> Encoder<'d> {
         y: usize,
         shape: Shape,
         bound: f32,
-    ) -> Option<Trial> {
+    ) -> Option<LeafCandidate> {
         match kind {
             PlaneKind::Luma => self.try_luma(x, y, shape, bound),
             PlaneKind::Chroma => self.try_chroma(x, y, shape, bound),
         }
     }
 
-    fn try_luma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<Trial> {
+    fn try_luma(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<LeafCandidate> {
         let site = luma_site(x, y, shape);
         let predictor = self.state.predictor(&site);
         let mut modes = self.rank_luma_modes(&site, &predictor);
@@ -124,19 +124,19 @@ impl<'d> Encoder<'d> {
             return None;
         }
         let options = self.rank_luma_options(&site, &modes);
-        if options[0].price * OPTIMISM > bound {
+        if options[0].price * ESTIMATE_LOWER_BOUND > bound {
             self.recycle(modes);
             return None;
         }
         let surroundings = self.state.surroundings(&site, &predictor.raw);
-        let mut best: Option<(PatchTrial, usize)> = None;
+        let mut best: Option<(PatchCandidate, usize)> = None;
         for option in &options {
             let trial = &modes[option.mode];
             let place = PatchPlace {
                 site: &site,
                 surroundings: trial.surroundings(&surroundings),
-                fold: Fold::new(PlaneKind::Luma, trial.mode, shape),
-                sister: false,
+                orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, shape),
+                cb_coded: false,
             };
             let mode_price = self.lambda * trial.bits;
             let least = best.as_ref().map_or(f32::INFINITY, |(best, _)| best.cost);
@@ -150,7 +150,7 @@ impl<'d> Encoder<'d> {
             }
             if best
                 .as_ref()
-                .is_some_and(|(least, _)| least.cost > bound * HOPELESS)
+                .is_some_and(|(least, _)| least.cost > bound * ABORT_RATIO)
             {
                 break;
             }
@@ -168,13 +168,13 @@ impl<'d> Encoder<'d> {
     }
 
     /// The pairs of mode and basis that are coded in full, most promising first.
-    fn rank_luma_options(&self, site: &Site, modes: &[ModeTrial]) -> Vec<LumaOption> {
+    fn rank_luma_options(&self, site: &Site, modes: &[ModeCandidate]) -> Vec<LumaOption> {
         let limit = modes[0].estimate * 1.6 + self.lambda * 10.0;
         let mut options: Vec<LumaOption> = Vec::with_capacity(4 * modes.len());
         for (mode, trial) in modes.iter().enumerate() {
             if trial.estimate <= limit {
-                let fold = Fold::new(PlaneKind::Luma, trial.mode, site.shape);
-                let prices = self.price_bases(site, fold, &trial.spectrum);
+                let orientation = BasisOrientation::new(PlaneKind::Luma, trial.mode, site.shape);
+                let prices = self.price_bases(site, orientation, &trial.spectrum);
                 options.extend(
                     prices
                         .into_iter()
@@ -198,16 +198,16 @@ impl<'d> Encoder<'d> {
     }
 
     /// Mode bits, predictions and spectra of the most promising modes, best first.
-    fn rank_luma_modes(&self, site: &Site, predictor: &Predictor<'_>) -> Vec<ModeTrial> {
+    fn rank_luma_modes(&self, site: &Site, predictor: &Predictor<'_>) -> Vec<ModeCandidate> {
         let contexts = ModeContexts::new(&self.state.luma, site.x, site.y, site.shape);
         let bits = contexts.costs(self.models());
         let trial = |mode: usize| {
             let mut prediction = self.state.samples.take(site.shape.area());
             predictor.predict(mode, &mut prediction);
-            self.mode_trial(site, mode, bits[mode], prediction)
+            self.mode_candidate(site, mode, bits[mode], prediction)
         };
-        let mut trials: Vec<ModeTrial> = Vec::with_capacity(10);
-        let add = |trials: &mut Vec<ModeTrial>, mode: usize| {
+        let mut trials: Vec<ModeCandidate> = Vec::with_capacity(10);
+        let add = |trials: &mut Vec<ModeCandidate>, mode: usize| {
             if trials.iter().all(|trial| trial.mode != mode) {
                 trials.push(trial(mode));
             }
@@ -215,7 +215,7 @@ impl<'d> Encoder<'d> {
         for mode in self.promising_modes(site, &contexts).into_iter().flatten() {
             add(&mut trials, mode);
         }
-        let cheaper = |a: &&ModeTrial, b: &&ModeTrial| a.estimate.total_cmp(&b.estimate);
+        let cheaper = |a: &&ModeCandidate, b: &&ModeCandidate| a.estimate.total_cmp(&b.estimate);
         let least = trials.iter().map(|trial| trial.estimate);
         let close = least.fold(f32::INFINITY, f32::min) * REFINED_UP_TO;
         let directions = trials.iter().filter(|trial| trial.mode >= 2);
@@ -239,10 +239,10 @@ impl<'d> Encoder<'d> {
     }
 
     /// Puts the frequencies of a trial that is followed up in scan order.
-    pub(crate) fn order_spectrum(&self, site: &Site, trial: &mut ModeTrial) {
-        let fold = Fold::new(site.kind, trial.mode, site.shape);
+    pub(crate) fn order_spectrum(&self, site: &Site, trial: &mut ModeCandidate) {
+        let orientation = BasisOrientation::new(site.kind, trial.mode, site.shape);
         let frequencies = std::mem::take(&mut trial.spectrum);
-        trial.spectrum = self.spectrum(site, fold, frequencies);
+        trial.spectrum = self.spectrum(site, orientation, frequencies);
     }
 
     /// Flat modes, the neighbours' modes and the directions found by the first look.
@@ -257,8 +257,8 @@ impl<'d> Encoder<'d> {
         let look = self.rough.look(parent);
         let [direction, second] = look.directions.map(usize::from);
         let mut neighbours = contexts.neighbours();
-        let [usual, unlikely] = if self.effort.foresight.is_some() {
-            [FORESEEN_UNLIKELY_FROM; 2]
+        let [usual, unlikely] = if self.effort.split_margins.is_some() {
+            [PREDICTED_UNLIKELY_FROM; 2]
         } else {
             [f32::INFINITY, UNLIKELY_FROM]
         };
@@ -290,17 +290,17 @@ impl<'d> Encoder<'d> {
         ]
     }
 
-    pub(crate) fn mode_trial(
+    pub(crate) fn mode_candidate(
         &self,
         site: &Site,
         mode: usize,
         bits: f32,
         prediction: Vec<i32>,
-    ) -> ModeTrial {
-        let fold = Fold::new(site.kind, mode, site.shape);
+    ) -> ModeCandidate {
+        let orientation = BasisOrientation::new(site.kind, mode, site.shape);
         let frequencies = self.frequencies(site, &prediction);
-        let estimate = self.estimate(site, fold, &frequencies) + self.lambda * bits;
-        ModeTrial {
+        let estimate = self.estimate(site, orientation, &frequencies) + self.lambda * bits;
+        ModeCandidate {
             mode,
             bits,
             estimate,
@@ -312,7 +312,7 @@ impl<'d> Encoder<'d> {
     }
 
     /// Takes the buffers of trials back.
-    pub(crate) fn recycle(&self, trials: impl IntoIterator<Item = ModeTrial>) {
+    pub(crate) fn recycle(&self, trials: impl IntoIterator<Item = ModeCandidate>) {
         for trial in trials {
             self.state.samples.give(trial.prediction);
             self.floats.give(trial.spectrum);
@@ -329,42 +329,56 @@ impl<'d> Encoder<'d> {
         };
         let scale = 1.0 / self.state.step(site.kind).value();
         let mut frequencies = self.floats.take(site.shape.area());
-        self.analysis
+        self.forward
             .frequencies(site.shape, patch, scale, &mut frequencies);
         frequencies
     }
 
     /// Spectrum in scan order, from frequencies as the fast transform leaves them.
-    pub(crate) fn spectrum(&self, site: &Site, fold: Fold, frequencies: Vec<f32>) -> Vec<f32> {
+    pub(crate) fn spectrum(
+        &self,
+        site: &Site,
+        orientation: BasisOrientation,
+        frequencies: Vec<f32>,
+    ) -> Vec<f32> {
         let mut spectrum = self.floats.take(site.shape.area());
-        self.analysis
-            .spectrum(site.shape, fold.transposed, &frequencies, &mut spectrum);
+        self.forward.spectrum(
+            site.shape,
+            orientation.transposed,
+            &frequencies,
+            &mut spectrum,
+        );
         self.floats.give(frequencies);
         spectrum
     }
 
     /// Rough cost of frequencies in the cosine basis.
-    pub(crate) fn estimate(&self, site: &Site, fold: Fold, frequencies: &[f32]) -> f32 {
+    pub(crate) fn estimate(
+        &self,
+        site: &Site,
+        orientation: BasisOrientation,
+        frequencies: &[f32],
+    ) -> f32 {
         let bases = self.state.bases(site.kind);
-        let group = bases.group_index(fold.apply(site.shape), fold.class);
-        self.rough_prices
-            .estimate_frequencies(site.kind, group, fold.transposed, frequencies)
+        let group = bases.group_index(orientation.apply(site.shape), orientation.class);
+        self.estimator
+            .estimate_frequencies(site.kind, group, orientation.transposed, frequencies)
     }
 
     /// Rough cost of a residual in every basis it may be coded with; infinite where there are fewer.
     pub(crate) fn price_bases(
         &self,
         site: &Site,
-        fold: Fold,
+        orientation: BasisOrientation,
         spectrum: &[f32],
     ) -> [f32; MAX_BASES] {
         let bases = self.state.bases(site.kind);
-        let group = bases.group_index(fold.apply(site.shape), fold.class);
+        let group = bases.group_index(orientation.apply(site.shape), orientation.class);
         let m = site.shape.rotated();
-        let peaks = self.analysis.peaks(spectrum, m);
-        let union = self.analysis.union(bases, group);
-        let (prices, rotated) = (&self.rough_prices, &spectrum[..m]);
-        let all = prices.estimate_all(site.kind, group, union, rotated, &peaks);
+        let peaks = self.forward.peaks(spectrum, m);
+        let rotations = self.forward.rotations(bases, group);
+        let (prices, rotated) = (&self.estimator, &spectrum[..m]);
+        let all = prices.estimate_all(site.kind, group, rotations, rotated, &peaks);
         // What no basis rotates costs the same in all of them.
         let rest = prices.estimate(site.kind, group, m, &spectrum[m..]);
         all.map(|price| price + rest)
@@ -375,21 +389,23 @@ impl<'d> Encoder<'d> {
     pub(crate) fn best_patch(
         &self,
         place: &PatchPlace<'_>,
-        trial: &ModeTrial,
+        trial: &ModeCandidate,
         choices: &[usize],
         bound: f32,
-    ) -> PatchTrial {
+    ) -> PatchCandidate {
         let PatchPlace {
             site,
             surroundings,
-            fold,
-            sister,
+            orientation,
+            cb_coded,
         } = *place;
-        let context = self.state.patch_context(site, fold, surroundings, sister);
+        let context = self
+            .state
+            .patch_context(site, orientation, surroundings, cb_coded);
         let [left, above] = surroundings.neighbours;
         let contexts = patch_context::coded(&context, left, above);
         let [empty, coded] = costs(self.models(), site.kind, Element::Coded, &contexts);
-        let mut best = PatchTrial {
+        let mut best = PatchCandidate {
             cost: trial.energy() + self.lambda * empty,
             coefficients: Coefficients::default(),
         };
@@ -416,20 +432,28 @@ impl<'d> Encoder<'d> {
         choice: usize,
         spectrum: &[f32],
         bound: f32,
-    ) -> Option<PatchTrial> {
-        let PatchPlace { site, fold, .. } = *place;
-        let (shape, bases) = (fold.apply(site.shape), self.state.bases(site.kind));
-        let group = bases.group(shape, fold.class);
+    ) -> Option<PatchCandidate> {
+        let PatchPlace {
+            site, orientation, ..
+        } = *place;
+        let (shape, bases) = (orientation.apply(site.shape), self.state.bases(site.kind));
+        let group = bases.group(shape, orientation.class);
         context.choice = choice as u32;
         context.basis = &group[choice];
         let mut values = self.floats.take(spectrum.len());
-        self.analysis
-            .rotate(bases, shape, fold.class, choice, spectrum, &mut values);
+        self.forward.rotate(
+            bases,
+            shape,
+            orientation.class,
+            choice,
+            spectrum,
+            &mut values,
+        );
         let prices = Prices {
             models: self.models(),
             lambda: self.lambda,
             points: &self.state.dictionary.shrinkage[site.kind as usize],
-            levels: self.effort.quick_levels.then_some(&self.level_prices),
+            levels: self.effort.fast_rdoq.then_some(&self.level_costs),
         };
         let found = prices.quantise(&context, &values, shape.coded(), bound);
         self.floats.give(values);
@@ -437,7 +461,7 @@ impl<'d> Encoder<'d> {
         let basis = metered(self.models(), |meter| {
             syntax::code_basis(meter, &context, group.len(), choice as u32);
         });
-        Some(PatchTrial {
+        Some(PatchCandidate {
             cost: cost + self.lambda * basis,
             coefficients: Coefficients {
                 choice: choice as u32,
@@ -453,13 +477,13 @@ impl<'d> Encoder<'d> {
         leaf: Leaf,
         predictions: [Vec<i32>; 2],
         cost: f32,
-    ) -> Trial {
+    ) -> LeafCandidate {
         let Site { x, y, shape, .. } = *place;
-        Trial {
+        LeafCandidate {
             x,
             y,
             shape,
-            info: leaf.traces(shape),
+            info: leaf.cell_info(shape),
             leaf,
             samples: predictions,
             drawn: false,
@@ -468,8 +492,8 @@ impl<'d> Encoder<'d> {
     }
 
     /// Draws a trial on the canvas; most are never drawn, so that only here its residual is added.
-    pub(crate) fn draw_trial(&mut self, kind: PlaneKind, trial: &mut Trial) {
-        let Trial { x, y, shape, .. } = *trial;
+    pub(crate) fn draw_leaf(&mut self, kind: PlaneKind, trial: &mut LeafCandidate) {
+        let LeafCandidate { x, y, shape, .. } = *trial;
         if !trial.drawn {
             trial.drawn = true;
             let site = Site {

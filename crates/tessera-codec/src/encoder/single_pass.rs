@@ -7,11 +7,11 @@
 use crate::encoder::Encoder;
 use crate::encoder::lookahead::luma_site;
 use crate::encoder::lookahead::orientation::Orientations;
-use crate::encoder::mode_luma::ModeTrial;
+use crate::encoder::mode_luma::ModeCandidate;
 use crate::encoder::rdoq::deadzone::Rounding;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{PLANAR, Predictor};
-use crate::tile::state::{Coefficients, Fold, Leaf, Site};
+use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site};
 use crate::tile::syntax::{Block, CHROMA_MODES, FROM_LUMA, Split, code_split};
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
@@ -43,7 +43,7 @@ enum Plan {
 
 impl Encoder<'_> {
     /// Decides on a superblock and writes it.
-    pub(crate) fn write_directly(&mut self, kind: PlaneKind, superblock: Block) {
+    pub(crate) fn write_single_pass(&mut self, kind: PlaneKind, superblock: Block) {
         match kind {
             PlaneKind::Luma => {
                 let orientations = self.orientations(superblock.x, superblock.y, EDGE_STEP);
@@ -103,10 +103,10 @@ impl Encoder<'_> {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let predictor = self.original_predictor(&site);
-        let mut best = (self.rough_cost(&site, &predictor, PLANAR), PLANAR);
+        let mut best = (self.prediction_cost(&site, &predictor, PLANAR), PLANAR);
         if best.0 > self.lambda * EASY_BITS {
             let [direction] = orientations.strongest(block);
-            let cost = self.rough_cost(&site, &predictor, direction);
+            let cost = self.prediction_cost(&site, &predictor, direction);
             if cost < best.0 {
                 best = (cost, direction);
             }
@@ -117,7 +117,7 @@ impl Encoder<'_> {
     fn write_plan(&mut self, block: Block, plan: &Plan) {
         match plan {
             Plan::Outside => {}
-            Plan::Whole(mode) => self.write_luma(block, *mode, Rounding::Priced),
+            Plan::Whole(mode) => self.write_luma(block, *mode, Rounding::RateAware),
             Plan::Quarters(plans) => {
                 self.write_split(PlaneKind::Luma, block, Split::Quad);
                 for (quarter, plan) in block.quarters().into_iter().zip(plans.iter()) {
@@ -158,7 +158,7 @@ impl Encoder<'_> {
             return self.write_chroma_quarters(block);
         }
         let sites = chroma_sites(block);
-        let (cost, trials) = self.look_at_chroma(&sites);
+        let (cost, trials) = self.estimate_chroma(&sites);
         let bits = if divided {
             CHROMA_DIVISIBLE_BITS
         } else {
@@ -168,10 +168,15 @@ impl Encoder<'_> {
             self.recycle(trials);
             return self.write_chroma_quarters(block);
         }
-        self.write_chroma_leaf(&sites, trials, Rounding::Priced);
+        self.write_chroma_leaf(&sites, trials, Rounding::RateAware);
     }
 
-    fn write_chroma_leaf(&mut self, sites: &[Site; 2], trials: [ModeTrial; 2], rounding: Rounding) {
+    fn write_chroma_leaf(
+        &mut self,
+        sites: &[Site; 2],
+        trials: [ModeCandidate; 2],
+        rounding: Rounding,
+    ) {
         let mode = trials[0].mode;
         let [first, second] = trials;
         let leaf = Leaf {
@@ -194,7 +199,7 @@ impl Encoder<'_> {
     }
 
     /// Chroma predicted from luma, or like luma where that is cheaper, and what it roughly costs.
-    fn look_at_chroma(&self, sites: &[Site; 2]) -> (f32, [ModeTrial; 2]) {
+    fn estimate_chroma(&self, sites: &[Site; 2]) -> (f32, [ModeCandidate; 2]) {
         let Site { x, y, shape, .. } = sites[0];
         let canvas = self.state.canvas(PlaneKind::Chroma);
         let luma_mode = self.state.luma_mode(x, y, shape);
@@ -205,7 +210,7 @@ impl Encoder<'_> {
                 let mut prediction = self.state.samples.take(shape.area());
                 self.state
                     .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
-                self.mode_trial(&sites[i], mode, mode as f32, prediction)
+                self.mode_candidate(&sites[i], mode, mode as f32, prediction)
             });
             (trials[0].estimate + trials[1].estimate, trials)
         };
@@ -233,14 +238,14 @@ impl Encoder<'_> {
         frequencies: Vec<f32>,
         rounding: Rounding,
     ) -> Coefficients {
-        let fold = Fold::new(site.kind, mode, site.shape);
-        let places = self.rounded_places.get(
+        let orientation = BasisOrientation::new(site.kind, mode, site.shape);
+        let places = self.deadzone.get(
             self.state.bases(site.kind),
-            (site.shape, fold),
-            (&self.analysis, &self.rough_prices),
+            (site.shape, orientation),
+            (&self.forward, &self.estimator),
         );
         let levels = match rounding {
-            Rounding::Priced => places.priced_levels(&frequencies, self.lambda),
+            Rounding::RateAware => places.rate_aware_levels(&frequencies, self.lambda),
             Rounding::Nearest => places.nearest_levels(&frequencies),
         };
         self.floats.give(frequencies);
@@ -265,11 +270,11 @@ impl Encoder<'_> {
         };
         self.state.add_residuals(site, &leaf, &mut samples);
         (self.state.canvas_mut(kind)).draw(x, y, shape, &samples);
-        if rounding == Rounding::Priced && !self.keeps_promise(kind, block) {
+        if rounding == Rounding::RateAware && !self.within_distortion_bound(kind, block) {
             self.write_exactly(kind, block);
         } else {
             self.write_split(kind, block, Split::None);
-            let info = leaf.traces(shape);
+            let info = leaf.cell_info(shape);
             (self.state).code_drawn_leaf(&mut self.writer, site, &mut leaf, info);
         }
         samples
@@ -295,7 +300,7 @@ impl Encoder<'_> {
             PlaneKind::Luma => self.write_luma(block, PLANAR, Rounding::Nearest),
             PlaneKind::Chroma => {
                 let sites = chroma_sites(block);
-                let (_, trials) = self.look_at_chroma(&sites);
+                let (_, trials) = self.estimate_chroma(&sites);
                 self.write_chroma_leaf(&sites, trials, Rounding::Nearest);
             }
         }

@@ -47,12 +47,12 @@ impl CellInfo {
 
 /// Samples of one component, padded.
 #[derive(Clone, Debug)]
-pub(crate) struct Samples {
+pub(crate) struct PlaneBuffer {
     pub(crate) data: Vec<u16>,
     pub(crate) stride: usize,
 }
 
-impl Samples {
+impl PlaneBuffer {
     /// Writes a patch, clamped to the sample range.
     pub(crate) fn store(&mut self, x: usize, y: usize, width: usize, patch: &[i32]) {
         for (row, values) in patch.chunks_exact(width).enumerate() {
@@ -65,7 +65,7 @@ impl Samples {
 }
 
 #[cfg(feature = "encoder")]
-impl Samples {
+impl PlaneBuffer {
     /// Takes the part of a square block that lies on the canvas from samples of the same size.
     pub(crate) fn copy_block(&mut self, from: &Self, x: usize, y: usize, size: usize) {
         let rows = self.data.len() / self.stride;
@@ -82,7 +82,7 @@ impl Samples {
 pub(crate) struct Canvas {
     pub(crate) width: usize,
     pub(crate) height: usize,
-    pub(crate) components: Vec<Samples>,
+    pub(crate) components: Vec<PlaneBuffer>,
     columns: usize,
     cells: Vec<CellInfo>,
 }
@@ -91,7 +91,7 @@ impl Canvas {
     /// An empty canvas for a tile of `width` x `height`; sizes are padded to a multiple of eight.
     pub(crate) fn new(width: usize, height: usize, components: usize) -> Self {
         let (width, height) = (width.next_multiple_of(PAD), height.next_multiple_of(PAD));
-        let samples = Samples {
+        let samples = PlaneBuffer {
             data: vec![0; width * height],
             stride: width,
         };
@@ -143,7 +143,13 @@ impl Canvas {
     /// The border of a patch at (x, y) read from `samples`, where this canvas says what is decoded.
     ///
     /// The coding order makes the decoded part of an arm start at the corner, so that a length describes it.
-    pub(crate) fn border_of(&self, samples: &Samples, x: usize, y: usize, shape: Shape) -> Border {
+    pub(crate) fn border_of(
+        &self,
+        samples: &PlaneBuffer,
+        x: usize,
+        y: usize,
+        shape: Shape,
+    ) -> Border {
         let length = shape.width() + shape.height();
         let (lefts, tops) = self.decoded_arms(x, y, length);
         let known = Known {

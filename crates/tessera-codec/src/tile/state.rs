@@ -1,10 +1,10 @@
 //! State both sides keep in step while a tile is coded, and the coding of one leaf.
 
 use crate::simd::vectorised;
-use crate::tile::canvas::{Canvas, CellInfo, Samples};
+use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
-use crate::tile::intra::neural::{Forecaster, Sight};
+use crate::tile::intra::neural::{NeuralContext, NeuralIntra};
 use crate::tile::intra::{Border, PLANAR, Predictor, SAMPLE_MAX};
 use crate::tile::loop_filter::network::restored;
 use crate::tile::loop_filter::{FilterFlags, filtered};
@@ -42,12 +42,12 @@ pub(crate) struct Surroundings {
 
 /// How a patch is turned so that its basis fits: mode class, and whether rows and columns are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fold {
+pub(crate) struct BasisOrientation {
     pub(crate) class: usize,
     pub(crate) transposed: bool,
 }
 
-impl Fold {
+impl BasisOrientation {
     /// As it is.
     #[cfg(feature = "encoder")]
     pub(crate) const NONE: Self = Self {
@@ -119,7 +119,7 @@ pub(crate) struct Leaf {
 #[cfg(feature = "encoder")]
 impl Leaf {
     /// What it leaves in its cells.
-    pub(crate) fn traces(&self, shape: Shape) -> CellInfo {
+    pub(crate) fn cell_info(&self, shape: Shape) -> CellInfo {
         let mut info = CellInfo::of(shape, self.mode, self.reference);
         for (component, patch) in self.patches.iter().enumerate() {
             if patch.coded() {
@@ -180,7 +180,7 @@ impl<'a> TileState<'a> {
     pub(crate) fn into_planes(self, config: &TileConfig) -> Vec<Plane> {
         let (width, height) = (config.width as usize, config.height as usize);
         let canvases = std::iter::once(self.luma).chain(self.chroma);
-        let crop = |samples: Samples| {
+        let crop = |samples: PlaneBuffer| {
             let mut data = samples.data;
             for y in 1..height {
                 let start = y * samples.stride;
@@ -231,7 +231,7 @@ impl<'a> TileState<'a> {
     }
 
     /// Filtered components of a plane kind.
-    pub(crate) fn filtered(&self, kind: PlaneKind, flags: &FilterFlags) -> Vec<Samples> {
+    pub(crate) fn filtered(&self, kind: PlaneKind, flags: &FilterFlags) -> Vec<PlaneBuffer> {
         let filters = match kind {
             PlaneKind::Luma => &self.dictionary.luma_filter,
             PlaneKind::Chroma => &self.dictionary.chroma_filter,
@@ -278,21 +278,21 @@ impl<'a> TileState<'a> {
     pub(crate) fn patch_context(
         &self,
         site: &Site,
-        fold: Fold,
+        orientation: BasisOrientation,
         surroundings: &Surroundings,
-        sister_coded: bool,
+        cb_coded: bool,
     ) -> PatchContext<'a> {
-        let shape = fold.apply(site.shape);
+        let shape = orientation.apply(site.shape);
         let Surroundings {
             activity, gradient, ..
         } = *surroundings;
         let class = match site.kind {
-            PlaneKind::Luma => fold.class as u32,
-            PlaneKind::Chroma => 2 * site.component as u32 + u32::from(sister_coded),
+            PlaneKind::Luma => orientation.class as u32,
+            PlaneKind::Chroma => 2 * site.component as u32 + u32::from(cb_coded),
         };
         PatchContext {
             kind: site.kind,
-            basis: &self.bases(site.kind).group(shape, fold.class)[0],
+            basis: &self.bases(site.kind).group(shape, orientation.class)[0],
             choice: 0,
             shape: shape.index() as u32,
             size_group: shape.size_group() as u32,
@@ -342,11 +342,18 @@ impl<'a> TileState<'a> {
             };
             let (mut samples, surroundings) = self.prediction(&site, leaf, luma_mode);
             let patch = &mut leaf.patches[component];
-            let fold = Fold::new(kind, leaf.mode, shape);
-            self.code_patch(coder, &site, fold, &surroundings, info.coded[0], patch);
+            let orientation = BasisOrientation::new(kind, leaf.mode, shape);
+            self.code_patch(
+                coder,
+                &site,
+                orientation,
+                &surroundings,
+                info.coded[0],
+                patch,
+            );
             if patch.coded() {
                 info.carry(component, &patch.levels, shape);
-                self.add_residual(&site, fold, patch, &mut samples);
+                self.add_residual(&site, orientation, patch, &mut samples);
             }
             self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
             self.samples.give(samples);
@@ -355,7 +362,7 @@ impl<'a> TileState<'a> {
             .mark(x, y, shape.width(), shape.height(), info);
     }
 
-    /// As [`Self::code_leaf`] for a leaf without reference whose samples are on the canvas and whose traces are known.
+    /// As [`Self::code_leaf`] for a leaf without reference whose samples are on the canvas and whose cell_info are known.
     #[cfg(feature = "encoder")]
     pub(crate) fn code_drawn_leaf<C: BinaryCoder>(
         &mut self,
@@ -377,8 +384,15 @@ impl<'a> TileState<'a> {
             let border = self.canvas(kind).border(component, x, y, shape);
             let surroundings = self.surroundings(&site, &border);
             let patch = &mut leaf.patches[component];
-            let fold = Fold::new(kind, leaf.mode, shape);
-            self.code_patch(coder, &site, fold, &surroundings, info.coded[0], patch);
+            let orientation = BasisOrientation::new(kind, leaf.mode, shape);
+            self.code_patch(
+                coder,
+                &site,
+                orientation,
+                &surroundings,
+                info.coded[0],
+                patch,
+            );
         }
         self.canvas_mut(kind)
             .mark(x, y, shape.width(), shape.height(), info);
@@ -452,25 +466,30 @@ impl<'a> TileState<'a> {
         let canvas = self.canvas(site.kind);
         let border = canvas.border(site.component, site.x, site.y, site.shape);
         let decoded = &canvas.components[site.component];
-        let networks = self.forecaster(site, &decoded.data, decoded.stride);
+        let networks = self.neural_intra(site, &decoded.data, decoded.stride);
         Predictor::with_networks(border, site.shape, networks)
     }
 
     /// The networks for luma patches, if the dictionary has some, looking at `samples`.
-    pub(crate) fn forecaster<'s>(
+    pub(crate) fn neural_intra<'s>(
         &'s self,
         site: &Site,
         samples: &'s [u16],
         stride: usize,
-    ) -> Option<Forecaster<'s>> {
+    ) -> Option<NeuralIntra<'s>> {
         let nets = self.dictionary.patch_nets.as_ref()?;
         (site.kind == PlaneKind::Luma)
-            .then(|| Forecaster::new(nets, self.sight(site, samples, stride)))
+            .then(|| NeuralIntra::new(nets, self.neural_context(site, samples, stride)))
     }
 
     /// The surroundings of a luma patch in `samples`.
-    pub(crate) fn sight<'s>(&self, site: &Site, samples: &'s [u16], stride: usize) -> Sight<'s> {
-        Sight {
+    pub(crate) fn neural_context<'s>(
+        &self,
+        site: &Site,
+        samples: &'s [u16],
+        stride: usize,
+    ) -> NeuralContext<'s> {
+        NeuralContext {
             samples,
             stride,
             at: (site.x, site.y),
@@ -538,18 +557,18 @@ impl<'a> TileState<'a> {
         &self,
         coder: &mut C,
         site: &Site,
-        fold: Fold,
+        orientation: BasisOrientation,
         surroundings: &Surroundings,
-        sister_coded: bool,
+        cb_coded: bool,
         patch: &mut Coefficients,
     ) {
-        let shape = fold.apply(site.shape);
-        let sister_coded = sister_coded && site.component == 1;
+        let shape = orientation.apply(site.shape);
+        let cb_coded = cb_coded && site.component == 1;
         vectorised(CodePatch {
             coder,
-            context: self.patch_context(site, fold, surroundings, sister_coded),
+            context: self.patch_context(site, orientation, surroundings, cb_coded),
             neighbours: surroundings.neighbours,
-            group: self.bases(site.kind).group(shape, fold.class),
+            group: self.bases(site.kind).group(shape, orientation.class),
             limit: shape.coded(),
             patch,
         });
@@ -558,12 +577,12 @@ impl<'a> TileState<'a> {
     /// Adds what is coded of a leaf to the predictions of its components.
     #[cfg(feature = "encoder")]
     pub(crate) fn add_residuals(&self, site: &Site, leaf: &Leaf, predictions: &mut [Vec<i32>]) {
-        let fold = Fold::new(site.kind, leaf.mode, site.shape);
+        let orientation = BasisOrientation::new(site.kind, leaf.mode, site.shape);
         for (component, samples) in predictions.iter_mut().enumerate() {
             let patch = &leaf.patches[component];
             if patch.coded() {
                 let site = Site { component, ..*site };
-                self.add_residual(&site, fold, patch, samples);
+                self.add_residual(&site, orientation, patch, samples);
             }
         }
     }
@@ -572,12 +591,12 @@ impl<'a> TileState<'a> {
     pub(crate) fn add_residual(
         &self,
         site: &Site,
-        fold: Fold,
+        orientation: BasisOrientation,
         patch: &Coefficients,
         samples: &mut [i32],
     ) {
-        let shape = fold.apply(site.shape);
-        let basis = &self.bases(site.kind).group(shape, fold.class)[patch.choice as usize];
+        let shape = orientation.apply(site.shape);
+        let basis = &self.bases(site.kind).group(shape, orientation.class)[patch.choice as usize];
         let step = self.step(site.kind);
         let points = &self.dictionary.shrinkage[site.kind as usize];
         let mut values = self.samples.take(patch.levels.len());
@@ -586,7 +605,7 @@ impl<'a> TileState<'a> {
         }
         let mut residual = self.samples.take(shape.area());
         synthesise(shape, basis, &values, &mut residual);
-        if fold.transposed {
+        if orientation.transposed {
             let (w, h) = (site.shape.width(), site.shape.height());
             for (y, row) in samples.chunks_exact_mut(w).enumerate() {
                 for (sample, column) in row.iter_mut().zip(residual.chunks_exact(h)) {

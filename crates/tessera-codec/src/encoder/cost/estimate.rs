@@ -4,8 +4,8 @@
 //! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
 
 use crate::encoder::Effort;
-use crate::encoder::forward::rotation::Union;
-use crate::encoder::forward::{Analysis, Peaks};
+use crate::encoder::forward::rotation::RotationSet;
+use crate::encoder::forward::{ForwardTransform, Peaks};
 use crate::simd::vectorised;
 use crate::tile::entropy::coder::{ModelPair, code_length};
 use pulp::NullaryFnOnce;
@@ -23,7 +23,7 @@ const DOUBLING_BITS: f32 = 2.0;
 
 /// Prices of all bases by plane kind, group, choice and place, in squared steps.
 #[derive(Debug)]
-pub(crate) struct RoughPrices {
+pub(crate) struct CostEstimator {
     significance: [Vec<Vec<Vec<f32>>>; 2],
     /// Those of the cosine bases as frequencies lie in the result of the fast transform, for the patch as it is
     /// and transposed.
@@ -33,11 +33,11 @@ pub(crate) struct RoughPrices {
     slope: f32,
 }
 
-impl RoughPrices {
+impl CostEstimator {
     pub(crate) fn new(
         dictionary: &Dictionary,
         models: &ModelPair,
-        analysis: &Analysis,
+        forward: &ForwardTransform,
         effort: &Effort,
     ) -> Self {
         let lambda = effort.lambda;
@@ -62,7 +62,7 @@ impl RoughPrices {
             let groups = BasisSet::keys(kind).zip(&significance[kind as usize]);
             let prices = |((shape, class), prices): (_, &Vec<Vec<f32>>)| {
                 lay_out(
-                    analysis,
+                    forward,
                     shape,
                     &prices[0],
                     &set.group(shape, class)[0].order,
@@ -115,12 +115,12 @@ impl RoughPrices {
         &self,
         kind: PlaneKind,
         group: usize,
-        union: &Union,
+        rotations: &RotationSet,
         spectrum: &[f32],
         peaks: &Peaks,
     ) -> [f32; MAX_BASES] {
         let places = &self.significance[kind as usize][group];
-        let mut prices = union.prices(peaks, places, self.slope);
+        let mut prices = rotations.prices(peaks, places, self.slope);
         prices.iter_mut().for_each(|price| *price += peaks.rest());
         if prices[0].is_infinite() {
             prices[0] = vectorised(Estimate {
@@ -149,7 +149,7 @@ impl RoughPrices {
 }
 
 #[cfg(test)]
-impl RoughPrices {
+impl CostEstimator {
     /// Forgets which places are coded, for tests of what guards against wrong estimates.
     pub(crate) fn pretend_all_is_coded(&mut self) {
         let cosine = self.cosine.iter_mut().flatten().flatten();
@@ -171,14 +171,14 @@ struct FrequencyPrices {
 /// Prices of places as the fast transform leaves their frequencies: of the shape itself, and of the transposed patch.
 /// `order` leads from the first places to the scan, the others are those of the scan.
 fn lay_out(
-    analysis: &Analysis,
+    forward: &ForwardTransform,
     shape: Shape,
     prices: &[f32],
     order: &[u16],
 ) -> [FrequencyPrices; 2] {
     [(shape, false), (shape.transposed(), true)].map(|(shape, transposed)| {
         let (mut significance, mut norms) = (vec![0.0; shape.area()], vec![0.0; shape.area()]);
-        let scan = analysis.scan(shape, transposed);
+        let scan = forward.scan(shape, transposed);
         for (place, &price) in prices.iter().enumerate() {
             let scanned = order.get(place).map_or(place, |&at| usize::from(at));
             let step = &scan[scanned];

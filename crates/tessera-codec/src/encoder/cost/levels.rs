@@ -25,7 +25,7 @@ const ACTIVITIES: usize = 8;
 
 /// Prices in squared steps, by plane kind.
 #[derive(Debug, Default)]
-pub(crate) struct LevelPrices {
+pub(crate) struct LevelCosts {
     kinds: [KindPrices; 2],
     lambda: f32,
     /// Kept here so that not every patch needs fresh memory.
@@ -122,7 +122,7 @@ impl LastPositions {
     }
 }
 
-impl LevelPrices {
+impl LevelCosts {
     /// Takes the prices of a plane kind from models.
     pub(crate) fn refresh(&mut self, models: &ModelPair, kind: PlaneKind, lambda: f32) {
         self.lambda = lambda;
@@ -199,7 +199,7 @@ mod tests {
     fn magnitudes_cost_what_their_decisions_cost() {
         const LAMBDA: f32 = 0.1;
         let models = ModelPair::new(&Dictionary::untrained(), PlaneLayout::Gray);
-        let mut prices = LevelPrices::default();
+        let mut prices = LevelCosts::default();
         prices.refresh(&models, PlaneKind::Luma, LAMBDA);
         let expected = 9;
         let magnitudes = &prices.magnitudes(PlaneKind::Luma)[expected];
@@ -221,7 +221,7 @@ mod tests {
         const LAMBDA: f32 = 0.1;
         let dictionary = Dictionary::untrained();
         let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
-        let mut prices = LevelPrices::default();
+        let mut prices = LevelCosts::default();
         prices.refresh(&models, PlaneKind::Luma, LAMBDA);
         let patch = PatchContext::plain(&dictionary.luma, Shape::new(64, 64).unwrap());
         for last in 0..MAX_CODED {

@@ -2,7 +2,7 @@
 
 use crate::encoder::lookahead::luma_site;
 use crate::encoder::lookahead::orientation::Orientations;
-use crate::encoder::reference_search::matching::Matches;
+use crate::encoder::reference_search::matching::ReferenceMatches;
 use crate::encoder::{Effort, Encoder};
 use crate::tile::TileConfig;
 use crate::tile::syntax::Block;
@@ -35,9 +35,9 @@ pub fn reference_costs(
     let Some(references) = encoder.state.references.take() else {
         return Vec::new();
     };
-    let matches: Vec<Matches> = (0..references.len() as u8)
+    let matches: Vec<ReferenceMatches> = (0..references.len() as u8)
         .map(|index| {
-            Matches::find(
+            ReferenceMatches::find(
                 &references,
                 index..index + 1,
                 encoder.source(),
@@ -58,7 +58,7 @@ pub fn reference_costs(
         .map(|(x, y)| {
             let site = luma_site(x, y, shape);
             let with = matches.iter().map(|matches| {
-                let cost = encoder.look_at_shifts(&references, &site, matches.shifts(&site));
+                let cost = encoder.estimate_shifts(&references, &site, matches.shifts(&site));
                 cost * to_bits + REFERENCE_BITS
             });
             let block = Block { x, y, size: SIDE };

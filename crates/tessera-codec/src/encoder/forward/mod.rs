@@ -4,7 +4,7 @@ mod dct;
 pub(crate) mod rotation;
 
 use crate::encoder::forward::dct::{transform_columns, transform_rows};
-use crate::encoder::forward::rotation::Union;
+use crate::encoder::forward::rotation::RotationSet;
 use crate::simd::vectorised;
 use crate::tile::transform::geometry;
 use pulp::NullaryFnOnce;
@@ -15,11 +15,11 @@ use tessera_patch::shape::MAX_ROTATED;
 
 /// Float copies of everything the analysis multiplies with.
 #[derive(Debug)]
-pub(crate) struct Analysis {
+pub(crate) struct ForwardTransform {
     /// Scans of every shape, as it is and transposed.
     scans: Vec<[Vec<ScanStep>; 2]>,
     /// Learned bases by plane kind and group, made when first asked for: a small tile needs few of them.
-    unions: [Vec<OnceCell<Union>>; 2],
+    unions: [Vec<OnceCell<RotationSet>>; 2],
     /// Of the spectrum at hand; kept here so that not every patch needs fresh memory.
     peaks: RefCell<Peaks>,
 }
@@ -120,7 +120,7 @@ pub(crate) fn energy(values: &[f32]) -> f32 {
     sum_of_squares(values, |value| value)
 }
 
-impl Analysis {
+impl ForwardTransform {
     pub(crate) fn new(dictionary: &Dictionary) -> Self {
         Self {
             peaks: RefCell::default(),
@@ -131,9 +131,9 @@ impl Analysis {
     }
 
     /// The learned bases of a group side by side.
-    pub(crate) fn union(&self, bases: &BasisSet, group: usize) -> &Union {
-        let union = &self.unions[bases.kind() as usize][group];
-        union.get_or_init(|| Union::new(&bases.groups()[group]))
+    pub(crate) fn rotations(&self, bases: &BasisSet, group: usize) -> &RotationSet {
+        let rotations = &self.unions[bases.kind() as usize][group];
+        rotations.get_or_init(|| RotationSet::new(&bases.groups()[group]))
     }
 
     /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.
@@ -185,10 +185,10 @@ impl Analysis {
                 *value = spectrum[position as usize];
             }
         } else {
-            let union = self.union(bases, group);
-            union.rotate(choice, &spectrum[..m], &mut out[..m]);
+            let rotations = self.rotations(bases, group);
+            rotations.rotate(choice, &spectrum[..m], &mut out[..m]);
             if energy(&spectrum[..m]) > LARGE_ENERGY {
-                union.refine(choice, &spectrum[..m], &mut out[..m]);
+                rotations.refine(choice, &spectrum[..m], &mut out[..m]);
             }
         }
         let area = shape.area();

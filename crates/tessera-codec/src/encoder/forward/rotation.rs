@@ -10,7 +10,7 @@ use tessera_patch::shape::MAX_ROTATED;
 
 /// The bases of a group but for the cosine basis it usually starts with.
 #[derive(Debug)]
-pub(crate) struct Union {
+pub(crate) struct RotationSet {
     /// Index in the group of the first of them.
     first: usize,
     learned: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Union {
     rows: Vec<f32>,
 }
 
-impl Union {
+impl RotationSet {
     pub(crate) fn new(group: &[Basis]) -> Self {
         let first = usize::from(group[0].rotation.is_none());
         let learned = &group[first..];
@@ -51,7 +51,7 @@ impl Union {
         slope: f32,
     ) -> [f32; MAX_BASES] {
         let priced = vectorised(PriceAll {
-            union: self,
+            rotations: self,
             peaks,
             significance: &significance[self.first..],
             slope,
@@ -64,7 +64,7 @@ impl Union {
     /// The coefficients of a basis of the group from a spectrum.
     pub(crate) fn rotate(&self, choice: usize, spectrum: &[f32], out: &mut [f32]) {
         vectorised(Rotate {
-            union: self,
+            rotations: self,
             basis: choice - self.first,
             spectrum,
             out,
@@ -88,7 +88,7 @@ impl Union {
     /// The spectrum that coefficients of a basis of the group stand for.
     fn synthesise(&self, choice: usize, coefficients: &[f32], out: &mut [f32]) {
         vectorised(Synthesise {
-            union: self,
+            rotations: self,
             basis: choice - self.first,
             coefficients,
             out,
@@ -130,7 +130,7 @@ fn atoms(basis: &Basis) -> Vec<f32> {
 }
 
 struct PriceAll<'a> {
-    union: &'a Union,
+    rotations: &'a RotationSet,
     peaks: &'a Peaks,
     significance: &'a [Vec<f32>],
     slope: f32,
@@ -142,7 +142,7 @@ impl NullaryFnOnce for PriceAll<'_> {
     #[inline(always)]
     fn call(self) -> Self::Output {
         // Short bases together, so that there are enough sums to add to at a time.
-        match (self.union.m, self.union.learned) {
+        match (self.rotations.m, self.rotations.learned) {
             (16, 3) => self.in_blocks::<48>(),
             (32, 3) => self.in_blocks::<96>(),
             (16, 2) | (32, _) => self.in_blocks::<32>(),
@@ -155,10 +155,10 @@ impl NullaryFnOnce for PriceAll<'_> {
 impl PriceAll<'_> {
     #[inline(always)]
     fn in_blocks<const N: usize>(&self) -> [f32; MAX_BASES] {
-        let Union { learned, m, .. } = *self.union;
+        let RotationSet { learned, m, .. } = *self.rotations;
         let mut prices = [0.0; MAX_BASES];
         for start in (0..m * learned).step_by(N) {
-            let sums: [f32; N] = self.union.coefficients(start, self.peaks.iter());
+            let sums: [f32; N] = self.rotations.coefficients(start, self.peaks.iter());
             let width = N.min(m);
             for (part, sums) in sums.chunks_exact(width).enumerate() {
                 let at = start + part * width;
@@ -171,7 +171,7 @@ impl PriceAll<'_> {
 }
 
 struct Rotate<'a> {
-    union: &'a Union,
+    rotations: &'a RotationSet,
     basis: usize,
     spectrum: &'a [f32],
     out: &'a mut [f32],
@@ -182,7 +182,7 @@ impl NullaryFnOnce for Rotate<'_> {
 
     #[inline(always)]
     fn call(self) {
-        match self.union.m {
+        match self.rotations.m {
             16 => self.in_blocks::<16>(),
             32 => self.in_blocks::<32>(),
             _ => self.in_blocks::<64>(),
@@ -193,16 +193,18 @@ impl NullaryFnOnce for Rotate<'_> {
 impl Rotate<'_> {
     #[inline(always)]
     fn in_blocks<const N: usize>(self) {
-        let first = self.basis * self.union.m;
+        let first = self.basis * self.rotations.m;
         for (block, out) in self.out.as_chunks_mut().0.iter_mut().enumerate() {
             let frequencies = self.spectrum.iter().copied().enumerate();
-            *out = self.union.coefficients::<N>(first + block * N, frequencies);
+            *out = self
+                .rotations
+                .coefficients::<N>(first + block * N, frequencies);
         }
     }
 }
 
 struct Synthesise<'a> {
-    union: &'a Union,
+    rotations: &'a RotationSet,
     basis: usize,
     coefficients: &'a [f32],
     out: &'a mut [f32],
@@ -213,9 +215,9 @@ impl NullaryFnOnce for Synthesise<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Union {
+        let RotationSet {
             learned, m, rows, ..
-        } = self.union;
+        } = self.rotations;
         let rows = rows.chunks_exact(m * learned);
         for (value, row) in self.out.iter_mut().zip(rows) {
             *value = dot(&row[self.basis * m..][..*m], self.coefficients);
@@ -238,27 +240,27 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 mod tests {
     use super::*;
     use crate::encoder::cost::estimate::rough_cost;
-    use crate::encoder::forward::Analysis;
+    use crate::encoder::forward::ForwardTransform;
     use tessera_dict::{BasisSet, Dictionary, PlaneKind};
 
     #[test]
     fn prices_and_rotations_are_those_of_each_basis_alone() {
         let dictionary = Dictionary::builtin();
-        let analysis = Analysis::new(dictionary);
+        let forward = ForwardTransform::new(dictionary);
         for (kind, bases) in [
             (PlaneKind::Luma, &dictionary.luma),
             (PlaneKind::Chroma, &dictionary.chroma),
         ] {
             for (group, (shape, _)) in bases.groups().iter().zip(BasisSet::keys(kind)) {
-                let union = Union::new(group);
+                let rotations = RotationSet::new(group);
                 let m = shape.rotated();
                 let sparse =
                     |i: usize| ((i * 31 % 17) as f32 - 8.0) * f32::from(i.is_multiple_of(3));
                 let spectrum: Vec<f32> = (0..m).map(sparse).collect();
-                let peaks = analysis.peaks(&spectrum, m);
+                let peaks = forward.peaks(&spectrum, m);
                 let place = |i: usize| 0.3 + i as f32 / 64.0;
                 let significance: Vec<Vec<f32>> = vec![(0..m).map(place).collect(); group.len()];
-                let prices = union.prices(&peaks, &significance, 0.2);
+                let prices = rotations.prices(&peaks, &significance, 0.2);
                 for (at, basis) in group.iter().enumerate().skip(1) {
                     let rotation = basis.rotation.as_ref().expect("it is learned");
                     let rows = rotation.to_rows();
@@ -267,10 +269,10 @@ mod tests {
                     };
                     let wanted: Vec<f32> = rows.chunks_exact(m).map(dot).collect();
                     let mut found = vec![0.0; m];
-                    union.rotate(at, &spectrum, &mut found);
+                    rotations.rotate(at, &spectrum, &mut found);
                     let near = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3;
                     let mut back = vec![0.0; m];
-                    union.synthesise(at, &wanted, &mut back);
+                    rotations.synthesise(at, &wanted, &mut back);
                     let mut sum = vec![0.0; m];
                     for (atom, c) in rows.chunks_exact(m).zip(&wanted) {
                         sum.iter_mut().zip(atom).for_each(|(sum, a)| *sum += c * a);

@@ -43,7 +43,7 @@ impl Moments {
 
 /// What luma leaves of chroma in a block, in squared steps.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Unexplained {
+pub(crate) struct CflResidual {
     pub(crate) whole: f32,
     /// By rows, by columns.
     pub(crate) halves: [f32; 2],
@@ -62,12 +62,12 @@ pub(crate) struct Colour {
 
 /// The moments of all square blocks of one superblock.
 #[derive(Debug, Default)]
-pub(crate) struct Explained {
+pub(crate) struct CflStats {
     /// By size from 64 down to 4, in raster order.
     levels: [Vec<Moments>; 5],
 }
 
-impl Explained {
+impl CflStats {
     /// Of the superblock at (`x0`, `y0`) of planes whose sides are multiples of 8.
     pub(crate) fn of(planes: &[Vec<u16>], stride: usize, x0: usize, y0: usize) -> Self {
         let mut levels: [Vec<Moments>; 5] =
@@ -112,7 +112,7 @@ impl Explained {
     }
 
     /// What is left of a block that can be divided, `step` being that of chroma.
-    pub(crate) fn left_of(&self, block: Block, step: f32) -> Unexplained {
+    pub(crate) fn residual_of(&self, block: Block, step: f32) -> CflResidual {
         let (level, at) = place_of(block);
         let parts = quarters_of(level, at).map(|at| &self.levels[level + 1][at]);
         let area = block.size * block.size;
@@ -125,7 +125,7 @@ impl Explained {
             };
             left(&first, area / 2) + left(&second, area / 2)
         };
-        Unexplained {
+        CflResidual {
             whole: left(&self.levels[level][at], area),
             halves: [Split::Rows, Split::Columns].map(halved),
         }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_line_from_luma_leaves_next_to_nothing() {
         let planes = planes(|_, _, luma| 1000.0 + luma / 2.0);
-        let left = Explained::of(&planes, SIDE, 0, 0).left_of(block(0, 0, SIDE), 1.0);
+        let left = CflStats::of(&planes, SIDE, 0, 0).residual_of(block(0, 0, SIDE), 1.0);
         // Of a variance of 80,000 per sample and component, what the allowance for noise takes off a slope of a half.
         let most = 2.0 * NOISE as f32 / 4.0;
         assert!(left.whole / ((SIDE * SIDE) as f32) <= most, "{left:?}");
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn an_edge_in_chroma_is_explained_by_halves_along_it() {
         let planes = planes(|_, y, _| if y < SIDE / 2 { 1000.0 } else { 3000.0 });
-        let left = Explained::of(&planes, SIDE, 0, 0).left_of(block(0, 0, SIDE), 10.0);
+        let left = CflStats::of(&planes, SIDE, 0, 0).residual_of(block(0, 0, SIDE), 10.0);
         let [rows, columns] = left.halves;
         assert!(rows < 1.0, "{left:?}");
         assert!(left.whole > 1e6 && columns > 1e6, "{left:?}");
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn stripes_change_along_one_axis() {
         let planes = planes(|x, _, _| 1000.0 + (x * x % 97) as f32);
-        let explained = Explained::of(&planes, SIDE, 0, 0);
+        let explained = CflStats::of(&planes, SIDE, 0, 0);
         for shape in [Shape::new(8, 8), Shape::new(32, 16), Shape::new(4, 8)] {
             let colour = explained.colour_of(32, 16, shape.unwrap(), 1.0);
             assert!(colour.down == 0.0 && colour.across > 100.0, "{colour:?}");
@@ -276,9 +276,9 @@ mod tests {
                 500.0
             }
         });
-        let explained = Explained::of(&planes, SIDE, 0, 0);
-        assert!(explained.left_of(block(48, 0, 16), 1.0).whole > 1e4);
-        assert!(explained.left_of(block(32, 0, 16), 1.0).whole < 1.0);
-        assert!(explained.left_of(block(48, 16, 16), 1.0).whole < 1.0);
+        let explained = CflStats::of(&planes, SIDE, 0, 0);
+        assert!(explained.residual_of(block(48, 0, 16), 1.0).whole > 1e4);
+        assert!(explained.residual_of(block(32, 0, 16), 1.0).whole < 1.0);
+        assert!(explained.residual_of(block(48, 16, 16), 1.0).whole < 1.0);
     }
 }

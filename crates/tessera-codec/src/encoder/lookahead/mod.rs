@@ -10,10 +10,10 @@ pub(crate) mod orientation;
 use crate::encoder::Encoder;
 use crate::encoder::lookahead::orientation::Orientations;
 use crate::encoder::partition::HALVES;
-use crate::encoder::partition::split_cost::Ways;
+use crate::encoder::partition::split_cost::SplitCosts;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{Border, Known, MEAN, PLANAR, Predictor};
-use crate::tile::state::{Fold, Site};
+use crate::tile::state::{BasisOrientation, Site};
 use crate::tile::syntax::{Block, Split};
 use tessera_patch::Shape;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
@@ -29,7 +29,7 @@ const CLEARLY_DIVIDED: f32 = 1.1;
 
 /// Rough costs of a block and its best directions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct BlockEstimate {
     /// Cost as a whole.
     pub(crate) cost: f32,
     /// Cost as upper and lower half, and as left and right half.
@@ -44,7 +44,7 @@ pub(crate) struct Look {
     pub(crate) second: f32,
 }
 
-impl Look {
+impl BlockEstimate {
     /// Of a block that is not worth a look.
     const UNLIKELY: Self = Self {
         cost: f32::INFINITY,
@@ -68,9 +68,9 @@ pub(crate) struct RelativeCosts {
 
 /// The looks at all square luma blocks of one superblock.
 #[derive(Debug)]
-pub(crate) struct RoughMap {
+pub(crate) struct LookaheadMap {
     /// By size from 64 down to 4, in raster order.
-    levels: [Vec<Look>; 5],
+    levels: [Vec<BlockEstimate>; 5],
 }
 
 /// Smallest blocks in a row of a superblock.
@@ -94,20 +94,20 @@ pub(crate) fn quarters_of(level: usize, at: usize) -> [usize; 4] {
     [first, first + 1, first + 2 * side, first + 2 * side + 1]
 }
 
-impl RoughMap {
+impl LookaheadMap {
     pub(crate) fn empty() -> Self {
         Self {
-            levels: std::array::from_fn(|level| vec![Look::default(); 1 << (2 * level)]),
+            levels: std::array::from_fn(|level| vec![BlockEstimate::default(); 1 << (2 * level)]),
         }
     }
 
-    pub(crate) fn look(&self, block: Block) -> Look {
+    pub(crate) fn look(&self, block: Block) -> BlockEstimate {
         let (level, at) = place_of(block);
         self.levels[level][at]
     }
 
     /// Sets a block all parts of which are set, and what its best way costs.
-    fn settle(&mut self, block: Block, mut look: Look) {
+    fn settle(&mut self, block: Block, mut look: BlockEstimate) {
         let undivided = look.halves.into_iter().fold(look.cost, f32::min);
         look.best = undivided.min(self.divided(block));
         let (level, at) = place_of(block);
@@ -115,9 +115,9 @@ impl RoughMap {
     }
 
     /// Rough costs of the ways of coding a block.
-    pub(crate) fn ways(&self, block: Block) -> Ways {
+    pub(crate) fn split_costs(&self, block: Block) -> SplitCosts {
         let look = self.look(block);
-        Ways {
+        SplitCosts {
             whole: look.cost,
             quarters: self.divided(block),
             halves: look.halves,
@@ -164,8 +164,8 @@ impl RoughMap {
 
 impl Encoder<'_> {
     /// Looks at all luma blocks of a superblock.
-    pub(crate) fn look_at(&mut self, superblock: Block) {
-        let mut map = RoughMap::empty();
+    pub(crate) fn estimate_superblock(&mut self, superblock: Block) {
+        let mut map = LookaheadMap::empty();
         let orientations = self.orientations(superblock.x, superblock.y, 1);
         let fitting = |size: usize| {
             let luma = &self.state.luma;
@@ -186,7 +186,7 @@ impl Encoder<'_> {
                 let look = if divisible {
                     self.look(quarter, &orientations)
                 } else {
-                    Look::UNLIKELY
+                    BlockEstimate::UNLIKELY
                 };
                 map.settle(quarter, look);
             }
@@ -195,7 +195,7 @@ impl Encoder<'_> {
         for size in [16, 32, SUPERBLOCK] {
             for block in fitting(size) {
                 let look = if self.effort.pruned && map.is_clearly_divided(block) {
-                    Look::UNLIKELY
+                    BlockEstimate::UNLIKELY
                 } else {
                     self.with_halves(&map, block, self.look(block, &orientations))
                 };
@@ -211,14 +211,14 @@ impl Encoder<'_> {
     }
 
     /// Looks at one block as a whole.
-    pub(crate) fn look(&self, block: Block, orientations: &Orientations) -> Look {
+    pub(crate) fn look(&self, block: Block, orientations: &Orientations) -> BlockEstimate {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
         let predictor = self.original_predictor(&site);
-        let cost = |mode: usize| self.rough_cost(&site, &predictor, mode);
+        let cost = |mode: usize| self.prediction_cost(&site, &predictor, mode);
         let planar = cost(PLANAR);
         // In small blocks the mean does well where the planar mode does, unless networks stand in for both.
-        let mean = if self.effort.foresight.is_some() && block.size <= SMALL {
+        let mean = if self.effort.split_margins.is_some() && block.size <= SMALL {
             planar
         } else {
             cost(MEAN)
@@ -227,8 +227,8 @@ impl Encoder<'_> {
         let mut directions = directions.map(|mode| (cost(mode), mode));
         directions.sort_by(|a, b| a.0.total_cmp(&b.0));
         let least = planar.min(mean).min(directions[0].0);
-        Look {
-            cost: least.min(self.look_at_references(&site)) + self.lambda * self.effort.block_bits,
+        BlockEstimate {
+            cost: least.min(self.estimate_references(&site)) + self.lambda * self.effort.block_bits,
             halves: [f32::INFINITY; 2],
             best: f32::INFINITY,
             directions: directions.map(|(_, mode)| mode as u8),
@@ -240,7 +240,7 @@ impl Encoder<'_> {
     }
 
     /// Adds a look at both ways to halve a block whose quarters are looked at, if they can matter.
-    fn with_halves(&self, map: &RoughMap, block: Block, look: Look) -> Look {
+    fn with_halves(&self, map: &LookaheadMap, block: Block, look: BlockEstimate) -> BlockEstimate {
         if !self.effort.tries_halves(level_of(block.size)) {
             return look;
         }
@@ -249,7 +249,7 @@ impl Encoder<'_> {
             return look;
         }
         let [first, second] = look.directions.map(usize::from);
-        let modes: &[usize] = if self.effort.foresight.is_some() {
+        let modes: &[usize] = if self.effort.split_margins.is_some() {
             &[PLANAR, first]
         } else if self.state.dictionary.patch_nets.is_none() {
             // The mean seldom beats these three, a network does.
@@ -258,7 +258,7 @@ impl Encoder<'_> {
             &[PLANAR, first, second, MEAN]
         };
         let halves = HALVES.map(|split| self.cost_of_halves(block, split, modes));
-        Look { halves, ..look }
+        BlockEstimate { halves, ..look }
     }
 
     /// Rough cost of both halves of a block, each predicted by one of a few modes.
@@ -268,18 +268,23 @@ impl Encoder<'_> {
             let predictor = self.original_predictor(&site);
             let costs = modes
                 .iter()
-                .map(|&mode| self.rough_cost(&site, &predictor, mode));
+                .map(|&mode| self.prediction_cost(&site, &predictor, mode));
             costs.fold(f32::INFINITY, f32::min) + self.lambda * self.effort.block_bits
         };
         block.halves(split).into_iter().map(half).sum()
     }
 
-    pub(crate) fn rough_cost(&self, site: &Site, predictor: &Predictor<'_>, mode: usize) -> f32 {
+    pub(crate) fn prediction_cost(
+        &self,
+        site: &Site,
+        predictor: &Predictor<'_>,
+        mode: usize,
+    ) -> f32 {
         let mut prediction = self.state.samples.take(site.shape.area());
         predictor.predict(mode, &mut prediction);
-        let fold = Fold::new(PlaneKind::Luma, mode, site.shape);
+        let orientation = BasisOrientation::new(PlaneKind::Luma, mode, site.shape);
         let frequencies = self.frequencies(site, &prediction);
-        let cost = self.estimate(site, fold, &frequencies);
+        let cost = self.estimate(site, orientation, &frequencies);
         self.state.samples.give(prediction);
         self.floats.give(frequencies);
         cost
@@ -287,7 +292,7 @@ impl Encoder<'_> {
 
     /// Predicts a luma patch from original samples.
     pub(crate) fn original_predictor(&self, site: &Site) -> Predictor<'_> {
-        let networks = self.state.forecaster(site, self.source(), self.stride);
+        let networks = self.state.neural_intra(site, self.source(), self.stride);
         Predictor::with_networks(self.original_border(site), site.shape, networks)
     }
 

@@ -116,7 +116,7 @@ struct Edges([Framed; 3]);
 
 /// The edges through the samples of a row.
 struct EdgeRow {
-    /// Places in [`NEAREST`].
+    /// DeadzoneTable in [`NEAREST`].
     slopes: [i32; SUPERBLOCK],
     /// Zero where there is no edge.
     strengths: [f32; SUPERBLOCK],

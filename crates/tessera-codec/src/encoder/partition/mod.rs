@@ -4,8 +4,8 @@ pub(crate) mod split_cost;
 
 use crate::encoder::Encoder;
 use crate::encoder::lookahead::level_of;
-use crate::encoder::mode_luma::Trial;
-use crate::encoder::partition::split_cost::{Forecast, Foresight};
+use crate::encoder::mode_luma::LeafCandidate;
+use crate::encoder::partition::split_cost::{SplitCostMargins, SplitCostPredictor};
 use crate::tile::canvas::CellInfo;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::syntax::{Block, Split, split_costs};
@@ -14,16 +14,16 @@ use tessera_patch::shape::MIN_SIDE;
 
 /// A partition with its leaves.
 #[derive(Debug)]
-pub(crate) enum Tree {
+pub(crate) enum PartitionTree {
     /// Outside the canvas: nothing is coded.
     Outside,
-    Leaf(Box<Trial>),
-    Halves(Split, Box<[Trial; 2]>),
-    Quarters(Box<[Tree; 4]>),
+    Leaf(Box<LeafCandidate>),
+    Halves(Split, Box<[LeafCandidate; 2]>),
+    Quarters(Box<[PartitionTree; 4]>),
 }
 
 /// Which ways of coding a block are tried.
-struct Advice {
+struct SplitCandidates {
     whole: bool,
     quarters: bool,
     /// By rows, by columns.
@@ -32,7 +32,7 @@ struct Advice {
     quarters_first: bool,
 }
 
-impl Advice {
+impl SplitCandidates {
     /// For the smallest blocks.
     const UNDIVIDED: Self = Self {
         whole: true,
@@ -43,7 +43,7 @@ impl Advice {
 }
 
 /// The ways of coding a block that were tried.
-struct Contest {
+struct BlockSearch {
     kind: PlaneKind,
     block: Block,
     /// What costs more is of no interest.
@@ -52,12 +52,12 @@ struct Contest {
     split_costs: [f32; 4],
     /// Cost of the whole block, if it was tried.
     whole: f32,
-    best: Option<(f32, Tree)>,
+    best: Option<(f32, PartitionTree)>,
     /// Whether the best way is what the canvas shows.
     drawn: bool,
 }
 
-impl Contest {
+impl BlockSearch {
     fn least(&self) -> f32 {
         self.best.as_ref().map_or(f32::INFINITY, |(cost, _)| *cost)
     }
@@ -68,7 +68,7 @@ impl Contest {
     }
 
     /// Takes a way in; what it or the best way so far leaves behind is returned.
-    fn enter(&mut self, cost: f32, tree: Tree) -> Option<Tree> {
+    fn enter(&mut self, cost: f32, tree: PartitionTree) -> Option<PartitionTree> {
         if cost < self.least() {
             let beaten = self.best.replace((cost, tree));
             beaten.map(|(_, tree)| tree)
@@ -80,8 +80,7 @@ impl Contest {
     /// Whether the whole block needs no comparison with its parts: it costs next to nothing, or it is chroma that
     /// its prediction already explains.
     fn is_settled(&self, lambda: f32) -> bool {
-        let empty =
-            |tree: &Tree| matches!(tree, Tree::Leaf(trial) if trial.info.coded == [false; 2]);
+        let empty = |tree: &PartitionTree| matches!(tree, PartitionTree::Leaf(trial) if trial.info.coded == [false; 2]);
         let explained = || {
             let best = self.best.as_ref();
             self.whole <= lambda * EXPLAINED_BITS && best.is_some_and(|(_, tree)| empty(tree))
@@ -118,10 +117,10 @@ impl Encoder<'_> {
         kind: PlaneKind,
         block: Block,
         bound: f32,
-    ) -> Option<(f32, Tree)> {
+    ) -> Option<(f32, PartitionTree)> {
         let canvas = self.state.canvas(kind);
         if block.x >= canvas.width || block.y >= canvas.height {
-            return Some((0.0, Tree::Outside));
+            return Some((0.0, PartitionTree::Outside));
         }
         if !block.fits(canvas) {
             return self.search_quarters(kind, block, bound);
@@ -133,7 +132,7 @@ impl Encoder<'_> {
             self.state.guide(kind),
             block,
         );
-        let mut contest = Contest {
+        let mut search = BlockSearch {
             kind,
             block,
             bound,
@@ -142,12 +141,12 @@ impl Encoder<'_> {
             best: None,
             drawn: false,
         };
-        match self.foresight(kind, block) {
-            Some((shares, forecast)) => self.enter_forecast(&mut contest, shares, &forecast),
-            None => self.enter_advised(&mut contest),
+        match self.split_margins(kind, block) {
+            Some((shares, predictor)) => self.try_predicted(&mut search, shares, &predictor),
+            None => self.try_candidates(&mut search),
         }
-        let (cost, mut tree) = contest.best?;
-        if !contest.drawn {
+        let (cost, mut tree) = search.best?;
+        if !search.drawn {
             self.erase(kind, block);
             self.draw(kind, &mut tree);
         }
@@ -155,72 +154,77 @@ impl Encoder<'_> {
     }
 
     /// Tries what the rough costs say is worth it.
-    fn enter_advised(&mut self, contest: &mut Contest) {
-        let advice = self.advice(contest.kind, contest.block);
+    fn try_candidates(&mut self, search: &mut BlockSearch) {
+        let candidates = self.candidates(search.kind, search.block);
         // The likely winner first: it bounds the others.
         let mut misjudged = false;
-        if advice.quarters_first {
-            let quarters = self.enter_quarters(contest);
+        if candidates.quarters_first {
+            let quarters = self.try_quarters(search);
             misjudged = quarters.is_some_and(|quarters| {
-                self.misjudged(quarters, self.rough.ways(contest.block).quarters)
+                self.misjudged(quarters, self.rough.split_costs(search.block).quarters)
             });
         }
-        if advice.whole || misjudged {
-            self.enter_whole(contest, self.effort.halves_margin);
+        if candidates.whole || misjudged {
+            self.try_whole(search, self.effort.halves_margin);
         }
-        if contest.is_settled(self.lambda) {
+        if search.is_settled(self.lambda) {
             return;
         }
-        if advice.quarters && !advice.quarters_first {
-            self.enter_quarters(contest);
+        if candidates.quarters && !candidates.quarters_first {
+            self.try_quarters(search);
         }
-        for (advised, split) in advice.halves.into_iter().zip(HALVES) {
+        for (advised, split) in candidates.halves.into_iter().zip(HALVES) {
             // Halves pay where neither the whole nor the quarters are far ahead.
-            let least = contest.least();
-            let open = least * self.effort.halves_margin > contest.whole || least == f32::INFINITY;
+            let least = search.least();
+            let open = least * self.effort.halves_margin > search.whole || least == f32::INFINITY;
             if advised && open {
-                self.enter_halves(contest, split);
+                self.try_halves(search, split);
             }
         }
     }
 
     /// Tries the way that roughly costs least, then those that are forecast to come close to the best so far.
-    fn enter_forecast(&mut self, contest: &mut Contest, shares: Foresight, forecast: &Forecast) {
+    fn try_predicted(
+        &mut self,
+        search: &mut BlockSearch,
+        shares: SplitCostMargins,
+        predictor: &SplitCostPredictor,
+    ) {
         let slack = self.lambda * SLACK_BITS;
-        let quarters_first = forecast.rough.quarters < forecast.rough.whole;
+        let quarters_first = predictor.rough.quarters < predictor.rough.whole;
         let mut quarters = None;
         let mut whole_too = true;
         if quarters_first {
-            quarters = self.enter_quarters(contest);
-            let limit = contest.limit() * (1.0 + shares.whole) + slack;
+            quarters = self.try_quarters(search);
+            let limit = search.limit() * (1.0 + shares.whole) + slack;
             whole_too = quarters.is_none_or(|quarters| {
-                self.misjudged(quarters, forecast.rough.quarters)
-                    || forecast.whole(quarters) <= limit
+                self.misjudged(quarters, predictor.rough.quarters)
+                    || predictor.whole(quarters) <= limit
             });
         }
         if whole_too {
-            self.enter_whole(contest, WHOLE_MARGIN);
+            self.try_whole(search, WHOLE_MARGIN);
         }
-        if contest.is_settled(self.lambda) {
+        if search.is_settled(self.lambda) {
             return;
         }
-        let whole = contest.whole;
+        let whole = search.whole;
         if !quarters_first {
-            let limit = contest.limit() * (1.0 + shares.quarters) + slack;
-            if whole.is_infinite() || forecast.quarters(whole) <= limit {
-                quarters = self.enter_quarters(contest);
-                quarters = quarters.or(Some(forecast.given_up_quarters(whole)));
+            let limit = search.limit() * (1.0 + shares.quarters) + slack;
+            if whole.is_infinite() || predictor.quarters(whole) <= limit {
+                quarters = self.try_quarters(search);
+                quarters = quarters.or(Some(predictor.given_up_quarters(whole)));
             }
         } else if quarters.is_none() {
-            quarters = Some(forecast.given_up_quarters(whole));
+            quarters = Some(predictor.given_up_quarters(whole));
         }
         // Without the cost of the whole there is nothing to forecast halves from.
         if whole.is_finite() {
-            let costs = forecast.halves(whole, quarters);
+            let costs = predictor.halves(whole, quarters);
             let likely = usize::from(costs[1] < costs[0]);
             for at in [likely, 1 - likely] {
-                if costs[at] <= contest.limit() * (1.0 + shares.halves) + slack {
-                    self.enter_halves(contest, HALVES[at]);
+                if costs[at] <= search.limit() * (1.0 + shares.halves) + slack {
+                    self.try_halves(search, HALVES[at]);
                 }
             }
         }
@@ -233,77 +237,87 @@ impl Encoder<'_> {
     }
 
     /// The forecast for a block that may be divided by it.
-    fn foresight(&self, kind: PlaneKind, block: Block) -> Option<(Foresight, Forecast)> {
+    fn split_margins(
+        &self,
+        kind: PlaneKind,
+        block: Block,
+    ) -> Option<(SplitCostMargins, SplitCostPredictor)> {
         let size = level_of(block.size).checked_sub(1)?;
-        let shares = *self.effort.foresight?.get(size)?;
-        (kind == PlaneKind::Luma).then(|| (shares, Forecast::new(size, self.rough.ways(block))))
+        let shares = *self.effort.split_margins?.get(size)?;
+        (kind == PlaneKind::Luma).then(|| {
+            (
+                shares,
+                SplitCostPredictor::new(size, self.rough.split_costs(block)),
+            )
+        })
     }
 
     /// Makes room on the canvas for another way.
-    fn clear(&mut self, contest: &mut Contest) {
-        self.erase(contest.kind, contest.block);
-        contest.drawn = false;
+    fn clear(&mut self, search: &mut BlockSearch) {
+        self.erase(search.kind, search.block);
+        search.drawn = false;
     }
 
     /// Tries the whole block, unless it clearly costs more than `margin` times the best way so far.
-    fn enter_whole(&mut self, contest: &mut Contest, margin: f32) {
-        let Block { x, y, size } = contest.block;
-        self.clear(contest);
+    fn try_whole(&mut self, search: &mut BlockSearch, margin: f32) {
+        let Block { x, y, size } = search.block;
+        self.clear(search);
         let shape = Shape::new(size, size).expect("blocks are square shapes");
-        let bound = contest.bound.min(contest.least() * margin);
-        if let Some(whole) = self.try_leaf(contest.kind, x, y, shape, bound) {
-            contest.whole = whole.cost + contest.split_costs[Split::None as usize];
-            let beaten = contest.enter(contest.whole, Tree::Leaf(Box::new(whole)));
+        let bound = search.bound.min(search.least() * margin);
+        if let Some(whole) = self.try_leaf(search.kind, x, y, shape, bound) {
+            search.whole = whole.cost + search.split_costs[Split::None as usize];
+            let beaten = search.enter(search.whole, PartitionTree::Leaf(Box::new(whole)));
             self.reclaim_tree(beaten);
         }
     }
 
     /// Tries quarters and tells their cost, unless it exceeds that of the whole.
-    fn enter_quarters(&mut self, contest: &mut Contest) -> Option<f32> {
-        self.clear(contest);
-        let price = contest.split_costs[Split::Quad as usize];
+    fn try_quarters(&mut self, search: &mut BlockSearch) -> Option<f32> {
+        self.clear(search);
+        let price = search.split_costs[Split::Quad as usize];
         // Whether halves are tried does not hang on quarters that cost more than the whole.
         let margin = if self.effort.pruned {
             1.0
         } else {
             self.effort.halves_margin
         };
-        let bound = contest.bound.min(contest.whole * margin) - price;
-        let (cost, tree) = self.search_quarters(contest.kind, contest.block, bound)?;
-        contest.drawn = cost + price < contest.least();
-        let beaten = contest.enter(cost + price, tree);
+        let bound = search.bound.min(search.whole * margin) - price;
+        let (cost, tree) = self.search_quarters(search.kind, search.block, bound)?;
+        search.drawn = cost + price < search.least();
+        let beaten = search.enter(cost + price, tree);
         self.reclaim_tree(beaten);
         Some(cost + price)
     }
 
-    fn enter_halves(&mut self, contest: &mut Contest, split: Split) {
-        self.clear(contest);
-        let price = contest.split_costs[split as usize];
-        let bound = contest.limit();
-        let found = self.search_halves(contest.kind, contest.block, split, price, bound);
+    fn try_halves(&mut self, search: &mut BlockSearch, split: Split) {
+        self.clear(search);
+        let price = search.split_costs[split as usize];
+        let bound = search.limit();
+        let found = self.search_halves(search.kind, search.block, split, price, bound);
         if let Some((cost, tree)) = found {
-            let beaten = contest.enter(cost, tree);
+            let beaten = search.enter(cost, tree);
             self.reclaim_tree(beaten);
         }
     }
 
     /// What the rough costs say is worth trying.
-    fn advice(&self, kind: PlaneKind, block: Block) -> Advice {
+    fn candidates(&self, kind: PlaneKind, block: Block) -> SplitCandidates {
         let divisible = block.size > MIN_SIDE;
         if kind == PlaneKind::Chroma {
             return if divisible {
-                self.chroma_advice(block)
+                self.chroma_candidates_of(block)
             } else {
-                Advice::UNDIVIDED
+                SplitCandidates::UNDIVIDED
             };
         }
-        let Some([whole, quarters, halves]) = self.effort.patience.get(level_of(block.size)) else {
-            return Advice::UNDIVIDED;
+        let Some([whole, quarters, halves]) = self.effort.prune_ratio.get(level_of(block.size))
+        else {
+            return SplitCandidates::UNDIVIDED;
         };
         let costs = self.rough.compare(block);
         let divide = self.effort.pruned && costs.quarters <= costs.whole;
         let quarters = costs.quarters <= *quarters || divide;
-        Advice {
+        SplitCandidates {
             whole: costs.whole <= *whole || self.effort.pruned && !divide,
             quarters,
             halves: costs.halves.map(|cost| cost <= *halves),
@@ -312,14 +326,14 @@ impl Encoder<'_> {
     }
 
     /// What is worth trying with a chroma block that can be divided: it rarely has detail where luma has none, but it may.
-    fn chroma_advice(&self, block: Block) -> Advice {
+    fn chroma_candidates_of(&self, block: Block) -> SplitCandidates {
         let step = self.state.step(PlaneKind::Chroma).value();
-        let left = self.explained.left_of(block, step);
+        let left = self.explained.residual_of(block, step);
         if !self.luma_is_divided(block) && left.whole < UNEXPLAINED {
-            return Advice::UNDIVIDED;
+            return SplitCandidates::UNDIVIDED;
         }
         if !self.effort.pruned {
-            return Advice {
+            return SplitCandidates {
                 whole: true,
                 quarters: true,
                 halves: [true; 2],
@@ -327,7 +341,7 @@ impl Encoder<'_> {
             };
         }
         let [rows, columns] = left.halves;
-        Advice {
+        SplitCandidates {
             whole: block.size < LARGE_CHROMA || left.whole < UNEXPLAINED,
             quarters: true,
             halves: [rows <= columns, columns <= rows],
@@ -350,18 +364,21 @@ impl Encoder<'_> {
         split: Split,
         start: f32,
         bound: f32,
-    ) -> Option<(f32, Tree)> {
+    ) -> Option<(f32, PartitionTree)> {
         let [(x, y, shape), (x2, y2, _)] = block.halves(split);
         let mut first = self.try_leaf(kind, x, y, shape, bound - start)?;
         let mut second = None;
         if start + first.cost < bound {
-            self.draw_trial(kind, &mut first);
+            self.draw_leaf(kind, &mut first);
             second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost);
         }
         match second {
             Some(second) if start + first.cost + second.cost < bound => {
                 let cost = start + first.cost + second.cost;
-                Some((cost, Tree::Halves(split, Box::new([first, second]))))
+                Some((
+                    cost,
+                    PartitionTree::Halves(split, Box::new([first, second])),
+                ))
             }
             second => {
                 [Some(first), second]
@@ -378,9 +395,9 @@ impl Encoder<'_> {
         kind: PlaneKind,
         block: Block,
         bound: f32,
-    ) -> Option<(f32, Tree)> {
+    ) -> Option<(f32, PartitionTree)> {
         let mut cost = 0.0;
-        let mut trees = [const { Tree::Outside }; 4];
+        let mut trees = [const { PartitionTree::Outside }; 4];
         let quarters = block.quarters();
         for (i, quarter) in quarters.into_iter().enumerate() {
             let rest = self.least_cost(kind, &quarters[i + 1..]);
@@ -395,7 +412,7 @@ impl Encoder<'_> {
                 return None;
             }
         }
-        Some((cost, Tree::Quarters(Box::new(trees))))
+        Some((cost, PartitionTree::Quarters(Box::new(trees))))
     }
 
     /// What blocks yet to be searched will hardly cost less than, by the first look at them.
@@ -411,7 +428,7 @@ impl Encoder<'_> {
     }
 
     /// Takes the buffers of a trial back.
-    pub(crate) fn reclaim(&self, trial: &mut Trial) {
+    pub(crate) fn reclaim(&self, trial: &mut LeafCandidate) {
         for samples in trial
             .samples
             .iter_mut()
@@ -422,15 +439,15 @@ impl Encoder<'_> {
     }
 
     /// Takes the buffers of partitions back.
-    fn reclaim_tree(&self, trees: impl IntoIterator<Item = Tree>) {
+    fn reclaim_tree(&self, trees: impl IntoIterator<Item = PartitionTree>) {
         for tree in trees {
             match tree {
-                Tree::Outside => {}
-                Tree::Leaf(mut trial) => self.reclaim(&mut trial),
-                Tree::Halves(_, mut trials) => {
+                PartitionTree::Outside => {}
+                PartitionTree::Leaf(mut trial) => self.reclaim(&mut trial),
+                PartitionTree::Halves(_, mut trials) => {
                     trials.iter_mut().for_each(|trial| self.reclaim(trial));
                 }
-                Tree::Quarters(trees) => self.reclaim_tree(*trees),
+                PartitionTree::Quarters(trees) => self.reclaim_tree(*trees),
             }
         }
     }
@@ -443,16 +460,18 @@ impl Encoder<'_> {
             .mark(x, y, size, size, CellInfo::default());
     }
 
-    fn draw(&mut self, kind: PlaneKind, tree: &mut Tree) {
+    fn draw(&mut self, kind: PlaneKind, tree: &mut PartitionTree) {
         match tree {
-            Tree::Outside => {}
-            Tree::Leaf(trial) => self.draw_trial(kind, trial),
-            Tree::Halves(_, trials) => {
+            PartitionTree::Outside => {}
+            PartitionTree::Leaf(trial) => self.draw_leaf(kind, trial),
+            PartitionTree::Halves(_, trials) => {
                 for trial in trials.iter_mut() {
-                    self.draw_trial(kind, trial);
+                    self.draw_leaf(kind, trial);
                 }
             }
-            Tree::Quarters(trees) => trees.iter_mut().for_each(|tree| self.draw(kind, tree)),
+            PartitionTree::Quarters(trees) => {
+                trees.iter_mut().for_each(|tree| self.draw(kind, tree))
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::encoder::cost::estimate::rough_log2;
 /// How much more than the best way so far a way may be forecast to cost to be tried, as a share of that cost and beside
 /// some bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Foresight {
+pub struct SplitCostMargins {
     /// Quarters where the whole block was tried.
     pub quarters: f32,
     /// The whole block where quarters were tried.
@@ -17,7 +17,7 @@ pub struct Foresight {
     pub halves: f32,
 }
 
-impl Foresight {
+impl SplitCostMargins {
     pub(crate) const fn new(quarters: f32, whole: f32, halves: f32) -> Self {
         Self {
             quarters,
@@ -29,7 +29,7 @@ impl Foresight {
 
 /// Rough costs of the ways of coding a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ways {
+pub(crate) struct SplitCosts {
     pub(crate) whole: f32,
     pub(crate) quarters: f32,
     /// By rows and by columns; infinite where they were not looked at.
@@ -38,7 +38,7 @@ pub(crate) struct Ways {
 
 /// Constant terms, then the factors of relative differences of costs and of a logarithm.
 #[derive(Debug)]
-struct Fit {
+struct SplitCostFit {
     /// Of rough quarters and rough halves from the rough whole, of the true whole from the rough one; log of the whole.
     quarters_by_whole: [f32; 5],
     /// The same from true quarters.
@@ -51,20 +51,20 @@ struct Fit {
 }
 
 /// By size from 32 down to 8. Least squares over 16 crops of training photos at four quantisers (`benches/RESULTS.md`).
-const FITS: [Fit; 3] = [
-    Fit {
+const SPLIT_COST_FITS: [SplitCostFit; 3] = [
+    SplitCostFit {
         quarters_by_whole: [-0.016, 0.828, 0.177, -0.511, 0.004],
         whole_by_quarters: [0.305, -0.913, 0.008, -0.112, -0.057],
         halves_by_whole: [0.003, 0.197, -0.139, 0.404, -0.296, 0.001],
         halves_by_both: [-0.072, 0.274, -0.169, -0.018, 0.113, 0.019, 0.414],
     },
-    Fit {
+    SplitCostFit {
         quarters_by_whole: [0.016, 0.688, 0.214, -0.354, -0.014],
         whole_by_quarters: [0.143, -0.893, 0.018, -0.233, -0.030],
         halves_by_whole: [0.056, 0.230, -0.027, 0.221, -0.310, -0.015],
         halves_by_both: [0.027, 0.304, -0.072, 0.019, -0.081, -0.004, 0.294],
     },
-    Fit {
+    SplitCostFit {
         quarters_by_whole: [0.106, 0.508, 0.302, -0.442, -0.043],
         whole_by_quarters: [0.022, -0.737, 0.062, -0.381, -0.012],
         halves_by_whole: [0.121, 0.204, 0.024, 0.192, -0.360, -0.042],
@@ -77,19 +77,19 @@ const GIVEN_UP: f32 = 0.02;
 
 /// Forecasts for one block.
 #[derive(Debug)]
-pub(crate) struct Forecast {
-    fit: &'static Fit,
-    pub(crate) rough: Ways,
+pub(crate) struct SplitCostPredictor {
+    fit: &'static SplitCostFit,
+    pub(crate) rough: SplitCosts,
     /// The cheaper halves, or the best of the others where they were not looked at.
     halves: f32,
 }
 
-impl Forecast {
+impl SplitCostPredictor {
     /// For a block of 32 (`size` 0), 16 or 8 samples (2).
-    pub(crate) fn new(size: usize, rough: Ways) -> Self {
+    pub(crate) fn new(size: usize, rough: SplitCosts) -> Self {
         let halves = rough.halves[0].min(rough.halves[1]);
         Self {
-            fit: &FITS[size],
+            fit: &SPLIT_COST_FITS[size],
             rough,
             halves: if halves.is_finite() {
                 halves
@@ -169,7 +169,7 @@ fn difference(a: f32, b: f32) -> f32 {
 mod tests {
     use super::*;
 
-    const ROUGH: Ways = Ways {
+    const ROUGH: SplitCosts = SplitCosts {
         whole: 10.0,
         quarters: 11.0,
         halves: [9.5, 12.0],
@@ -178,18 +178,18 @@ mod tests {
     #[test]
     fn cheaper_looks_make_cheaper_forecasts() {
         for size in 0..3 {
-            let forecast = Forecast::new(size, ROUGH);
-            let dear = Forecast::new(
+            let predictor = SplitCostPredictor::new(size, ROUGH);
+            let dear = SplitCostPredictor::new(
                 size,
-                Ways {
+                SplitCosts {
                     quarters: 14.0,
                     ..ROUGH
                 },
             );
-            assert!(forecast.quarters(10.0) < dear.quarters(10.0));
-            assert!(forecast.whole(11.0) > dear.whole(11.0));
+            assert!(predictor.quarters(10.0) < dear.quarters(10.0));
+            assert!(predictor.whole(11.0) > dear.whole(11.0));
             for quarters in [None, Some(10.5)] {
-                let [rows, columns] = forecast.halves(10.0, quarters);
+                let [rows, columns] = predictor.halves(10.0, quarters);
                 assert!(rows < columns, "{size}: {rows} {columns}");
             }
         }
@@ -198,21 +198,21 @@ mod tests {
     #[test]
     fn forecasts_of_what_the_look_saw_stay_near_it() {
         for size in 0..3 {
-            let forecast = Forecast::new(size, ROUGH);
-            assert!((9.0..13.0).contains(&forecast.quarters(10.0)));
-            assert!((9.0..13.0).contains(&forecast.whole(11.0)));
-            for cost in forecast.halves(10.0, Some(11.0)) {
+            let predictor = SplitCostPredictor::new(size, ROUGH);
+            assert!((9.0..13.0).contains(&predictor.quarters(10.0)));
+            assert!((9.0..13.0).contains(&predictor.whole(11.0)));
+            for cost in predictor.halves(10.0, Some(11.0)) {
                 assert!((9.0..13.0).contains(&cost), "{size}: {cost}");
             }
-            assert!(forecast.given_up_quarters(10.0) > 10.0);
+            assert!(predictor.given_up_quarters(10.0) > 10.0);
         }
     }
 
     #[test]
     fn halves_that_were_not_looked_at_are_not_forecast() {
         let halves = [f32::INFINITY; 2];
-        let forecast = Forecast::new(2, Ways { halves, ..ROUGH });
-        assert_eq!(forecast.halves(10.0, None), halves);
-        assert!(forecast.quarters(10.0).is_finite());
+        let predictor = SplitCostPredictor::new(2, SplitCosts { halves, ..ROUGH });
+        assert_eq!(predictor.halves(10.0, None), halves);
+        assert!(predictor.quarters(10.0).is_finite());
     }
 }

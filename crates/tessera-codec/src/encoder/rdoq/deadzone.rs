@@ -1,9 +1,9 @@
 //! Levels without a search: a coefficient of the cosine basis is kept where the priors say that it pays.
 
-use crate::encoder::cost::estimate::RoughPrices;
-use crate::encoder::forward::Analysis;
+use crate::encoder::cost::estimate::CostEstimator;
+use crate::encoder::forward::ForwardTransform;
 use crate::simd::vectorised;
-use crate::tile::state::Fold;
+use crate::tile::state::BasisOrientation;
 use pulp::NullaryFnOnce;
 use std::cell::OnceCell;
 use tessera_dict::{Basis, BasisSet, PlaneKind};
@@ -18,18 +18,18 @@ const ROUNDING: f32 = 0.45;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     /// Those that pay.
-    Priced,
+    RateAware,
     /// All.
     Nearest,
 }
 
 /// Where frequencies are coded, by plane kind, group and whether the patch is transposed.
 #[derive(Debug, Default)]
-pub(crate) struct RoundedPlaces {
-    places: [Vec<[OnceCell<Places>; 2]>; 2],
+pub(crate) struct DeadzoneTables {
+    places: [Vec<[OnceCell<DeadzoneTable>; 2]>; 2],
 }
 
-impl RoundedPlaces {
+impl DeadzoneTables {
     pub(crate) fn new() -> Self {
         let unmade = |kind| BasisSet::keys(kind).map(|_| Default::default()).collect();
         Self {
@@ -41,22 +41,23 @@ impl RoundedPlaces {
     pub(crate) fn get(
         &self,
         bases: &BasisSet,
-        (shape, fold): (Shape, Fold),
-        (analysis, prices): (&Analysis, &RoughPrices),
-    ) -> &Places {
-        let group = bases.group_index(fold.apply(shape), fold.class);
-        let places = &self.places[bases.kind() as usize][group][usize::from(fold.transposed)];
+        (shape, orientation): (Shape, BasisOrientation),
+        (forward, prices): (&ForwardTransform, &CostEstimator),
+    ) -> &DeadzoneTable {
+        let group = bases.group_index(orientation.apply(shape), orientation.class);
+        let places =
+            &self.places[bases.kind() as usize][group][usize::from(orientation.transposed)];
         places.get_or_init(|| {
             let prices = prices.places(bases.kind(), group, 0);
             let basis = &bases.groups()[group][0];
-            Places::new(analysis, shape, fold.transposed, basis, prices)
+            DeadzoneTable::new(forward, shape, orientation.transposed, basis, prices)
         })
     }
 }
 
 /// Places of the frequencies of a patch, as they lie in the result of the fast transform.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct DeadzoneTable {
     /// What makes them orthonormal.
     norms: Vec<f32>,
     /// What a level of one costs there.
@@ -65,9 +66,9 @@ pub(crate) struct Places {
     positions: Vec<u16>,
 }
 
-impl Places {
+impl DeadzoneTable {
     fn new(
-        analysis: &Analysis,
+        forward: &ForwardTransform,
         shape: Shape,
         transposed: bool,
         basis: &Basis,
@@ -79,7 +80,7 @@ impl Places {
             prices: vec![f32::INFINITY; area],
             positions: vec![0; area],
         };
-        let scan = analysis.scan(shape, transposed);
+        let scan = forward.scan(shape, transposed);
         for (position, &price) in prices[..shape.coded()].iter().enumerate() {
             let scanned = basis
                 .order
@@ -94,7 +95,7 @@ impl Places {
     }
 
     /// The levels (coding order) of frequencies that pay for themselves at this price of a bit.
-    pub(crate) fn priced_levels(&self, frequencies: &[f32], lambda: f32) -> Vec<i32> {
+    pub(crate) fn rate_aware_levels(&self, frequencies: &[f32], lambda: f32) -> Vec<i32> {
         vectorised(Round {
             frequencies,
             places: self,
@@ -121,7 +122,7 @@ impl Places {
 /// The levels that cost less than their absence; none if together they save less than `least`.
 struct Round<'a> {
     frequencies: &'a [f32],
-    places: &'a Places,
+    places: &'a DeadzoneTable,
     least: f32,
 }
 

@@ -3,7 +3,7 @@
 //! Most coefficients are too small to be coded, and what is expected of them only changes where a level is chosen: eight
 //! at a time are priced as zeros.
 
-use crate::encoder::cost::levels::{LevelPrices, MAGNITUDES, SignificancePrices};
+use crate::encoder::cost::levels::{LevelCosts, MAGNITUDES, SignificancePrices};
 use crate::encoder::rdoq::{Choice, Prices};
 use crate::tile::syntax::patch_context::{CoefficientState, Expected, PatchContext, UNARY_LIMIT};
 use crate::tile::transform::quantiser::shrinkage;
@@ -33,16 +33,16 @@ struct Kept {
 }
 
 /// Chooses the levels of `coefficients`, the last of which is large; see [`Prices::quantise`].
-pub(crate) struct QuickLevels<'a, 'p> {
+pub(crate) struct FastRdoq<'a, 'p> {
     pub(crate) prices: &'a Prices<'a>,
-    pub(crate) levels: &'a LevelPrices,
+    pub(crate) levels: &'a LevelCosts,
     pub(crate) context: &'a PatchContext<'p>,
     pub(crate) coefficients: &'a [f32],
     /// What costs as much is of no interest.
     pub(crate) bound: f32,
 }
 
-impl NullaryFnOnce for QuickLevels<'_, '_> {
+impl NullaryFnOnce for FastRdoq<'_, '_> {
     type Output = Option<(Vec<i32>, f32)>;
 
     #[inline(always)]
@@ -78,7 +78,7 @@ impl NullaryFnOnce for QuickLevels<'_, '_> {
     }
 }
 
-impl QuickLevels<'_, '_> {
+impl FastRdoq<'_, '_> {
     /// Where to stop: everything behind the last level is dropped.
     #[inline(always)]
     fn cut_off(&self, kept: &[Kept], total: f32) -> Option<(Vec<i32>, f32)> {
@@ -232,7 +232,7 @@ mod tests {
     const LAMBDA: f32 = 0.1;
 
     /// Cost of given levels by the definition, position by position.
-    fn cost(job: &QuickLevels<'_, '_>, levels: &[i32]) -> f32 {
+    fn cost(job: &FastRdoq<'_, '_>, levels: &[i32]) -> f32 {
         let (prices, context) = (job.levels, job.context);
         let significance = prices.significance(context);
         let mut expected = Expected::default();
@@ -261,7 +261,7 @@ mod tests {
     fn costs_are_those_of_the_levels_chosen() {
         let dictionary = Dictionary::untrained();
         let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
-        let mut levels = LevelPrices::default();
+        let mut levels = LevelCosts::default();
         levels.refresh(&models, PlaneKind::Luma, LAMBDA);
         let prices = Prices {
             models: &models,
@@ -278,7 +278,7 @@ mod tests {
             };
             let mut coefficients: Vec<f32> = (0..length).map(coefficient).collect();
             coefficients[length - 1] = 12.0;
-            let job = |bound: f32| QuickLevels {
+            let job = |bound: f32| FastRdoq {
                 prices: &prices,
                 levels: &levels,
                 context: &context,

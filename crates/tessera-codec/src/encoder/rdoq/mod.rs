@@ -3,9 +3,9 @@
 pub(crate) mod deadzone;
 pub(crate) mod fast;
 
-use crate::encoder::cost::levels::LevelPrices;
+use crate::encoder::cost::levels::LevelCosts;
 use crate::encoder::forward::energy;
-use crate::encoder::rdoq::fast::QuickLevels;
+use crate::encoder::rdoq::fast::FastRdoq;
 use crate::simd::vectorised;
 use crate::tile::entropy::coder::{self, Meter, ModelPair, costs, quick_zero_cost};
 use crate::tile::syntax::last_class;
@@ -28,7 +28,7 @@ pub(crate) struct Prices<'a> {
     /// Reconstruction points.
     pub(crate) points: &'a [u8; 3],
     /// Prices of levels to choose by, instead of what mixing all contexts says.
-    pub(crate) levels: Option<&'a LevelPrices>,
+    pub(crate) levels: Option<&'a LevelCosts>,
 }
 
 /// Best choice for one coefficient.
@@ -104,7 +104,7 @@ impl Prices<'_> {
         let tail = energy(&coefficients[end + 1..]);
         let coefficients = &coefficients[..=end];
         let (levels, cost) = match self.levels {
-            Some(levels) => vectorised(QuickLevels {
+            Some(levels) => vectorised(FastRdoq {
                 prices: self,
                 levels,
                 context,

@@ -21,14 +21,14 @@ const BUDGET: usize = 100_000_000;
 
 /// The shifts worth trying, by place.
 #[derive(Debug, Default)]
-pub(crate) struct Matches {
+pub(crate) struct ReferenceMatches {
     columns: usize,
     rows: usize,
     cells: Vec<Vec<Shift>>,
     common: Vec<Shift>,
 }
 
-impl Matches {
+impl ReferenceMatches {
     /// Matches padded luma (rows `stride` apart) with some of the references.
     pub(crate) fn find(
         references: &References<'_>,

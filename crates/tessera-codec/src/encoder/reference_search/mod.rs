@@ -4,7 +4,7 @@ pub(crate) mod matching;
 
 use crate::encoder::Encoder;
 use crate::encoder::lookahead::luma_site;
-use crate::encoder::mode_luma::ModeTrial;
+use crate::encoder::mode_luma::ModeCandidate;
 use crate::encoder::rdoq::metered;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{Border, PLANAR, Predictor};
@@ -21,13 +21,13 @@ const REFINEMENTS: usize = 4;
 /// A refined shift must be better by this factor, because its name is longer.
 const REFINEMENT_GAIN: u64 = 20;
 /// References that leave more than this many quarters of what the best mode leaves are not tried.
-const HOPE: u64 = 6;
+const MAX_SAD_RATIO: u64 = 6;
 /// Side of the blocks on which references are weighed against the border.
 const PROBE: usize = 16;
 
 impl Encoder<'_> {
     /// Whether any part of the tile is closer to a reference than to its surroundings.
-    pub(crate) fn references_help(&self) -> bool {
+    pub(crate) fn references_pay(&self) -> bool {
         let Some(references) = &self.state.references else {
             return false;
         };
@@ -44,14 +44,14 @@ impl Encoder<'_> {
     fn reference_wins(&self, references: &References<'_>, site: &Site) -> bool {
         let shifts = self.matches.shifts(site);
         let best = shifts
-            .map(|shift| self.departure(references, site, shift))
+            .map(|shift| self.mean_removed_sad(references, site, shift))
             .min();
-        let flat = self.flatness(site);
+        let flat = self.mean_abs_dev(site);
         best.is_some_and(|best| 4 * best < 3 * flat)
     }
 
     /// Sum of differences between a patch and its mean.
-    fn flatness(&self, site: &Site) -> u64 {
+    fn mean_abs_dev(&self, site: &Site) -> u64 {
         let (w, h) = (site.shape.width(), site.shape.height());
         let rows =
             || (0..h).map(|row| &self.source()[(site.y + row) * self.stride + site.x..][..w]);
@@ -61,7 +61,7 @@ impl Encoder<'_> {
     }
 
     /// Sum of differences between a patch and a prediction.
-    fn leftover(&self, site: &Site, prediction: &[i32]) -> u64 {
+    fn sad(&self, site: &Site, prediction: &[i32]) -> u64 {
         let w = site.shape.width();
         let rows = prediction.chunks_exact(w).enumerate();
         rows.map(|(row, values)| {
@@ -75,7 +75,7 @@ impl Encoder<'_> {
     }
 
     /// Sum of differences between a patch and a reference, apart from their means.
-    fn departure(&self, references: &References<'_>, site: &Site, shift: Shift) -> u64 {
+    fn mean_removed_sad(&self, references: &References<'_>, site: &Site, shift: Shift) -> u64 {
         let (w, h) = (site.shape.width(), site.shape.height());
         let mut patch = references.patch(site, shift);
         let mut sum = 0i64;
@@ -91,21 +91,21 @@ impl Encoder<'_> {
     }
 
     /// Rough cost of a block predicted from the reference that fits it best.
-    pub(crate) fn look_at_references(&self, site: &Site) -> f32 {
+    pub(crate) fn estimate_references(&self, site: &Site) -> f32 {
         match &self.state.references {
-            Some(references) => self.look_at_shifts(references, site, self.matches.shifts(site)),
+            Some(references) => self.estimate_shifts(references, site, self.matches.shifts(site)),
             None => f32::INFINITY,
         }
     }
 
     /// Rough cost of a block predicted by the best of some shifts, its mean set right.
-    pub(crate) fn look_at_shifts(
+    pub(crate) fn estimate_shifts(
         &self,
         references: &References<'_>,
         site: &Site,
         shifts: impl Iterator<Item = Shift>,
     ) -> f32 {
-        let best = shifts.min_by_key(|&shift| self.departure(references, site, shift));
+        let best = shifts.min_by_key(|&shift| self.mean_removed_sad(references, site, shift));
         let Some(shift) = best else {
             return f32::INFINITY;
         };
@@ -119,11 +119,16 @@ impl Encoder<'_> {
         }
         let mean = (sum / area).round() as i32;
         patch.iter_mut().for_each(|value| *value += mean);
-        self.mode_trial(site, PLANAR, 0.0, patch).estimate
+        self.mode_candidate(site, PLANAR, 0.0, patch).estimate
     }
 
     /// Adds predictions from references to those from the border, and the bits of saying which it is.
-    pub(crate) fn add_references(&self, site: &Site, border: &Border, modes: &mut Vec<ModeTrial>) {
+    pub(crate) fn add_references(
+        &self,
+        site: &Site,
+        border: &Border,
+        modes: &mut Vec<ModeCandidate>,
+    ) {
         let (Some(references), Some(contexts)) = (
             &self.state.references,
             ReferenceContexts::new(&self.state, *site, border),
@@ -140,7 +145,7 @@ impl Encoder<'_> {
             trial.bits += without;
             trial.estimate += self.lambda * without;
         }
-        let most = HOPE * self.leftover(site, &modes[0].prediction) / 4;
+        let most = MAX_SAD_RATIO * self.sad(site, &modes[0].prediction) / 4;
         let shifts = self.promising_shifts(references, &contexts, site, most);
         let mut trials = Vec::new();
         for (rank, &shift) in shifts.iter().enumerate() {
@@ -152,7 +157,7 @@ impl Encoder<'_> {
             for &correction in corrections {
                 let used = ReferenceUse { shift, correction };
                 let bits = bits_of(Some(used));
-                trials.push(self.reference_trial(references, site, border, used, bits));
+                trials.push(self.reference_candidate(references, site, border, used, bits));
             }
         }
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
@@ -164,23 +169,23 @@ impl Encoder<'_> {
         modes.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
     }
 
-    fn reference_trial(
+    fn reference_candidate(
         &self,
         references: &References<'_>,
         site: &Site,
         border: &Border,
         used: ReferenceUse,
         bits: f32,
-    ) -> ModeTrial {
+    ) -> ModeCandidate {
         let canvas = self.state.canvas(site.kind);
         let prediction = references.predict(canvas, site, border, used);
         let mode = match site.kind {
             PlaneKind::Luma => PLANAR,
             PlaneKind::Chroma => CHROMA_FROM_REFERENCE,
         };
-        ModeTrial {
+        ModeCandidate {
             reference: Some((used, self.state.surroundings(site, &prediction.border))),
-            ..self.mode_trial(site, mode, bits, prediction.samples)
+            ..self.mode_candidate(site, mode, bits, prediction.samples)
         }
     }
 
@@ -200,10 +205,10 @@ impl Encoder<'_> {
         }
         let mut ranked: Vec<(u64, Shift)> = shifts
             .into_iter()
-            .map(|shift| (self.departure(references, site, shift), shift))
+            .map(|shift| (self.mean_removed_sad(references, site, shift), shift))
             .collect();
-        ranked.sort_by_key(|(departure, _)| *departure);
-        ranked.retain(|(departure, _)| *departure <= most);
+        ranked.sort_by_key(|(mean_removed_sad, _)| *mean_removed_sad);
+        ranked.retain(|(mean_removed_sad, _)| *mean_removed_sad <= most);
         ranked.truncate(SHIFTS);
         let refined = ranked
             .first()
@@ -227,8 +232,10 @@ impl Encoder<'_> {
                 dy: at.dy.saturating_add(dy),
                 ..at
             });
-            let near = near.map(|shift| (self.departure(references, site, shift), shift));
-            let nearest = near.into_iter().min_by_key(|(departure, _)| *departure);
+            let near = near.map(|shift| (self.mean_removed_sad(references, site, shift), shift));
+            let nearest = near
+                .into_iter()
+                .min_by_key(|(mean_removed_sad, _)| *mean_removed_sad);
             match nearest {
                 Some(found) if found.0 < best.0 => best = found,
                 _ => break,
@@ -243,7 +250,7 @@ impl Encoder<'_> {
         &self,
         sites: &[Site; 2],
         predictors: &[Predictor; 2],
-        modes: &mut Vec<[ModeTrial; 2]>,
+        modes: &mut Vec<[ModeCandidate; 2]>,
     ) {
         let (Some(references), Some(contexts)) = (
             &self.state.references,
@@ -271,7 +278,7 @@ impl Encoder<'_> {
             };
             let bits = bits_of(Some(used)) / 2.0;
             [0, 1].map(|i| {
-                self.reference_trial(references, &sites[i], &predictors[i].raw, used, bits)
+                self.reference_candidate(references, &sites[i], &predictors[i].raw, used, bits)
             })
         }));
     }

@@ -5,7 +5,7 @@ use crate::encoder::lookahead::luma_site;
 use crate::encoder::training::PatchObserver;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{Border, HORIZONTAL, Known, MEAN, PLANAR, Predictor, VERTICAL};
-use crate::tile::state::{Fold, Site};
+use crate::tile::state::{BasisOrientation, Site};
 use crate::tile::transform::geometry;
 use tessera_dict::patch_net;
 use tessera_patch::Shape;
@@ -13,7 +13,7 @@ use tessera_patch::shape::MIN_SIDE;
 
 /// What a network for luma patches may learn from one place.
 #[derive(Debug)]
-pub struct ForecastRecord {
+pub struct IntraSample {
     /// Shape of the patch.
     pub shape: Shape,
     /// The network's inputs but for the place, see [`crate::encoder::training::fill_in_places`].
@@ -41,10 +41,10 @@ impl Encoder<'_> {
             let (w, h) = (shape.width(), shape.height());
             let aligned = place.x.is_multiple_of(w) && place.y.is_multiple_of(h);
             let fits = aligned && place.x + w <= canvas.width && place.y + h <= canvas.height;
-            if fits && observer.forecasts_missing(shape).is_some() {
+            if fits && observer.intra_samples_missing(shape).is_some() {
                 let site = Site { shape, ..*place };
                 let border = canvas.border(0, site.x, site.y, shape);
-                observer.forecast(self.record(&site, border, mode));
+                observer.intra_sample(self.record(&site, border, mode));
             }
         }
     }
@@ -55,7 +55,7 @@ impl Encoder<'_> {
         let canvas = &self.state.luma;
         for shape in Shape::all() {
             let (w, h) = (shape.width(), shape.height());
-            let missing = observer.forecasts_missing(shape).unwrap_or(0);
+            let missing = observer.intra_samples_missing(shape).unwrap_or(0);
             if w > canvas.width || h > canvas.height {
                 continue;
             }
@@ -69,7 +69,7 @@ impl Encoder<'_> {
                 let border = self.likely_border(&site, turn);
                 let cell = canvas.cell((x + w / 2) as isize, (y + h / 2) as isize);
                 let mode = cell.map_or(PLANAR, |cell| usize::from(cell.mode));
-                observer.forecast(self.record(&site, border, mode));
+                observer.intra_sample(self.record(&site, border, mode));
             }
         }
     }
@@ -101,7 +101,7 @@ impl Encoder<'_> {
     }
 
     /// What can be learned from a patch with this border; `mode` is one that may suit it.
-    fn record(&self, site: &Site, border: Border, mode: usize) -> ForecastRecord {
+    fn record(&self, site: &Site, border: Border, mode: usize) -> IntraSample {
         let shape = site.shape;
         let predictor = Predictor::new(border, shape);
         let spectrum = |mode: usize| {
@@ -109,7 +109,7 @@ impl Encoder<'_> {
             predictor.predict(mode, &mut prediction);
             let frequencies = self.frequencies(site, &prediction);
             self.state.samples.give(prediction);
-            self.spectrum(site, Fold::NONE, frequencies)
+            self.spectrum(site, BasisOrientation::NONE, frequencies)
         };
         let energy = |spectrum: &[f32]| -> f32 { spectrum.iter().map(|c| c * c).sum() };
         let planar = spectrum(PLANAR);
@@ -122,13 +122,18 @@ impl Encoder<'_> {
         let rest = others.into_iter().fold(energy(&planar), f32::min);
         let step = self.state.step(PlaneKind::Luma).value();
         let decoded = &self.state.luma.components[0];
-        let sight = self.state.sight(site, &decoded.data, decoded.stride);
+        let neural_context = self
+            .state
+            .neural_context(site, &decoded.data, decoded.stride);
         let frequencies = lowest(shape, &planar, step);
         self.floats.give(planar);
-        ForecastRecord {
+        IntraSample {
             shape,
-            inputs: sight.describe(shape, &predictor.raw).all().to_vec(),
-            middle: sight.middle(shape),
+            inputs: neural_context
+                .describe(shape, &predictor.raw)
+                .all()
+                .to_vec(),
+            middle: neural_context.middle(shape),
             frequencies,
             rest,
             step,

@@ -9,10 +9,10 @@ use crate::tile::entropy::mix::Models;
 pub use crate::tile::intra::neural::{fill_in_places, output_shift, place_inputs};
 pub use crate::tile::loop_filter::FilterStatistics;
 pub use crate::tile::loop_filter::network::{PLACE_INPUTS, Surroundings, place_input};
-use crate::tile::state::{Fold, Leaf, Site};
+use crate::tile::state::{BasisOrientation, Leaf, Site};
 use crate::tile::{PlaneLayout, TileConfig};
 pub use decisions::{CellCount, Decisions};
-pub use intra_samples::ForecastRecord;
+pub use intra_samples::IntraSample;
 use tessera_dict::layout::BasisTotals;
 use tessera_dict::{Dictionary, PlaneKind, Prior};
 use tessera_patch::{Plane, Shape};
@@ -46,13 +46,13 @@ pub trait PatchObserver {
     fn patch(&mut self, record: PatchRecord<'_>);
 
     /// How many places of a shape are still to be shown; nothing if [`Self::forecast`] is not to be called at all.
-    fn forecasts_missing(&self, _: Shape) -> Option<usize> {
+    fn intra_samples_missing(&self, _: Shape) -> Option<usize> {
         None
     }
 
     /// Called before every luma leaf for each shape that could be coded at its place, and at the end for as many
     /// other places as are missing.
-    fn forecast(&mut self, _: ForecastRecord) {}
+    fn intra_sample(&mut self, _: IntraSample) {}
 }
 
 /// Adaptive models carried from picture to picture.
@@ -151,22 +151,22 @@ impl Encoder<'_> {
             PlaneKind::Luma => mode,
             PlaneKind::Chroma => self.state.luma_mode(x, y, shape),
         };
-        let fold = Fold::new(kind, mode, shape);
+        let orientation = BasisOrientation::new(kind, mode, shape);
         for component in 0..canvas.components.len() {
             let site = Site {
                 component,
                 ..*place
             };
             let (prediction, surroundings) = self.state.prediction(&site, leaf, luma_mode);
-            let context = (self.state).patch_context(&site, fold, &surroundings, false);
+            let context = (self.state).patch_context(&site, orientation, &surroundings, false);
             let patch = &leaf.patches[component];
-            let folded = fold.apply(shape);
-            let spectrum = self.spectrum(&site, fold, self.frequencies(&site, &prediction));
+            let folded = orientation.apply(shape);
+            let spectrum = self.spectrum(&site, orientation, self.frequencies(&site, &prediction));
             let mut coefficients = vec![0.0; shape.area()];
-            self.analysis.rotate(
+            self.forward.rotate(
                 self.state.bases(kind),
                 folded,
-                fold.class,
+                orientation.class,
                 patch.choice as usize,
                 &spectrum,
                 &mut coefficients,
@@ -174,7 +174,7 @@ impl Encoder<'_> {
             observer.patch(PatchRecord {
                 kind,
                 shape: folded,
-                class: fold.class,
+                class: orientation.class,
                 choice: patch.choice as usize,
                 activity: context.activity as f32 / 256.0,
                 gradient: context.gradient.min(1024) as f32 / 256.0,

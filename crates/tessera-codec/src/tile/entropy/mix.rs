@@ -3,19 +3,19 @@
 use crate::tile::entropy::logistic::{LOGIT_BITS, STRETCH, STRETCH_BITS, squash};
 pub(crate) use tessera_dict::PlaneKind;
 use tessera_dict::Prior;
-use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, LANES};
+use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, MAX_INPUTS};
 use tessera_dict::prior::PriorCell;
 
 /// The cells and weight vectors one decision uses, relative to the tables of its element.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Contexts {
-    pub(crate) cells: [u32; LANES],
+    pub(crate) cells: [u32; MAX_INPUTS],
     pub(crate) selectors: [u32; 2],
 }
 
 impl Contexts {
     pub(crate) fn new<const N: usize>(cells: [u32; N], selectors: [u32; 2]) -> Self {
-        let mut all = [0; LANES];
+        let mut all = [0; MAX_INPUTS];
         all[..N].copy_from_slice(&cells);
         Self {
             cells: all,
@@ -34,7 +34,7 @@ const COUNT_MAX: u32 = 255;
 
 /// What the number of times a cell was seen says about it.
 #[derive(Clone, Copy)]
-struct Experience {
+struct AdaptState {
     count: u32,
     /// Confidence n / (n + 1/2), 8 fractional bits.
     confidence: u16,
@@ -42,7 +42,7 @@ struct Experience {
     rate: u16,
 }
 
-impl Experience {
+impl AdaptState {
     const fn of(count: u32) -> Self {
         Self {
             count,
@@ -57,15 +57,15 @@ impl Experience {
 }
 
 /// The experience of a cell by its count.
-static EXPERIENCES: [Experience; 256] = experiences(0);
+static STATES: [AdaptState; 256] = states(0);
 /// The experience of a cell after one more observation, by its count before.
-static GROWN: [Experience; 256] = experiences(1);
+static NEXT_STATE: [AdaptState; 256] = states(1);
 
-const fn experiences(more: u32) -> [Experience; 256] {
-    let mut table = [Experience::of(COUNT_MAX); 256];
+const fn states(more: u32) -> [AdaptState; 256] {
+    let mut table = [AdaptState::of(COUNT_MAX); 256];
     let mut count = 0;
     while count + more < COUNT_MAX {
-        table[count as usize] = Experience::of(count + more);
+        table[count as usize] = AdaptState::of(count + more);
         count += 1;
     }
     table
@@ -77,7 +77,7 @@ struct Cell {
     /// Probability of a one in the upper 22 bits, observation count in the lower 10.
     state: u32,
     /// What the cell tells the mixer: its log-odds, less the fewer times it was seen.
-    opinion: i16,
+    stretched: i16,
     /// How far the next observation moves the probability.
     rate: u16,
 }
@@ -86,11 +86,11 @@ impl Cell {
     #[inline(always)]
     const fn new(prior: &PriorCell) -> Self {
         let (probability, odds) = STARTS[prior.log_odds as u8 as usize];
-        let experience = &EXPERIENCES[prior.count as usize];
+        let adapt_state = &STATES[prior.count as usize];
         Self {
             state: (probability as u32) << 16 | prior.count as u32,
-            opinion: opinion(odds, experience.confidence),
-            rate: experience.rate,
+            stretched: stretched(odds, adapt_state.confidence),
+            rate: adapt_state.rate,
         }
     }
 
@@ -107,10 +107,10 @@ impl Cell {
         let probability = i64::from(self.state >> 10);
         let target = if bit { (1 << 22) - 1 } else { 0 };
         let step = ((target - probability) * i64::from(self.rate)) >> 16;
-        let grown = &GROWN[(self.state & COUNT_MAX) as usize];
-        self.state = ((probability + step) as u32) << 10 | grown.count;
-        self.opinion = opinion(STRETCH[(self.state >> 20) as usize], grown.confidence);
-        self.rate = grown.rate;
+        let next = &NEXT_STATE[(self.state & COUNT_MAX) as usize];
+        self.state = ((probability + step) as u32) << 10 | next.count;
+        self.stretched = stretched(STRETCH[(self.state >> 20) as usize], next.confidence);
+        self.rate = next.rate;
     }
 }
 
@@ -130,20 +130,20 @@ fn starting_cell(prior: &PriorCell) -> Cell {
 }
 
 #[inline(always)]
-const fn opinion(odds: i16, confidence: u16) -> i16 {
+const fn stretched(odds: i16, confidence: u16) -> i16 {
     ((odds as i32 * confidence as i32) >> 8) as i16
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tables {
-    cells: [u32; LANES],
+    cells: [u32; MAX_INPUTS],
     weights: [u32; 2],
 }
 
 /// What the mixer thinks of the next bit, and what it needs to learn from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prediction {
-    opinions: [i32; LANES],
+    stretched_inputs: [i32; MAX_INPUTS],
     /// Log-odds by each weight vector alone.
     logits: [i32; 2],
     /// Probability of a one, 16 bits.
@@ -168,7 +168,7 @@ static STARTS: [(u16, i16); 256] = {
 #[derive(Clone, Debug)]
 pub(crate) struct Models {
     cells: Vec<Cell>,
-    weights: Vec<[i32; LANES]>,
+    weights: Vec<[i32; MAX_INPUTS]>,
     tables: [Tables; ELEMENTS.len()],
 }
 
@@ -193,18 +193,22 @@ impl Models {
     #[inline(always)]
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
-        let mut opinions = [0; LANES];
-        for (lane, opinion) in opinions.iter_mut().enumerate().take(element.inputs()) {
-            let cell = (tables.cells[lane] + contexts.cells[lane]) as usize;
-            *opinion = i32::from(self.cells[cell].opinion);
+        let mut stretched_inputs = [0; MAX_INPUTS];
+        for (input, stretched) in stretched_inputs
+            .iter_mut()
+            .enumerate()
+            .take(element.inputs())
+        {
+            let cell = (tables.cells[input] + contexts.cells[input]) as usize;
+            *stretched = i32::from(self.cells[cell].stretched);
         }
         let mut logits = [0; 2];
         for (set, logit) in logits.iter_mut().enumerate() {
             let weights = &self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
-            *logit = dot(weights, &opinions) >> (WEIGHT_BITS + STRETCH_BITS - LOGIT_BITS);
+            *logit = dot(weights, &stretched_inputs) >> (WEIGHT_BITS + STRETCH_BITS - LOGIT_BITS);
         }
         Prediction {
-            opinions,
+            stretched_inputs,
             logits,
             one: squash((logits[0] + logits[1]) >> 1),
         }
@@ -219,15 +223,15 @@ impl Models {
         bit: bool,
     ) {
         let tables = &self.tables[element as usize];
-        for lane in 0..element.inputs() {
-            self.cells[(tables.cells[lane] + contexts.cells[lane]) as usize].learn(bit);
+        for input in 0..element.inputs() {
+            self.cells[(tables.cells[input] + contexts.cells[input]) as usize].learn(bit);
         }
         for set in 0..2 {
             let error = (i32::from(bit) << 16) - squash(prediction.logits[set]) as i32;
             let weights =
                 &mut self.weights[(tables.weights[set] + contexts.selectors[set]) as usize];
-            for (weight, opinion) in weights.iter_mut().zip(&prediction.opinions) {
-                let step = (((error * opinion) >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
+            for (weight, stretched) in weights.iter_mut().zip(&prediction.stretched_inputs) {
+                let step = (((error * stretched) >> 2) * LEARNING_RATE + (1 << 17)) >> 18;
                 *weight = (*weight + step).clamp(-WEIGHT_MAX, WEIGHT_MAX);
             }
         }
@@ -235,10 +239,10 @@ impl Models {
 }
 
 #[inline(always)]
-fn dot(weights: &[i32; LANES], opinions: &[i32; LANES]) -> i32 {
+fn dot(weights: &[i32; MAX_INPUTS], stretched_inputs: &[i32; MAX_INPUTS]) -> i32 {
     let mut sum = 0;
-    for lane in 0..LANES {
-        sum += weights[lane] * opinions[lane];
+    for input in 0..MAX_INPUTS {
+        sum += weights[input] * stretched_inputs[input];
     }
     sum
 }
@@ -247,9 +251,9 @@ fn tables(bases: BasisTotals) -> [Tables; ELEMENTS.len()] {
     let (mut cell, mut weight) = (0, 0);
     ELEMENTS.map(|element| {
         let layout = element.layout(bases);
-        let mut cells = [0; LANES];
-        for (lane, &size) in layout.inputs.iter().enumerate() {
-            cells[lane] = cell;
+        let mut cells = [0; MAX_INPUTS];
+        for (input, &size) in layout.inputs.iter().enumerate() {
+            cells[input] = cell;
             cell += size as u32;
         }
         let weights = layout.selectors.map(|size| {

@@ -5,7 +5,7 @@
 pub(crate) mod neural;
 
 use crate::simd::vectorised;
-use crate::tile::intra::neural::Forecaster;
+use crate::tile::intra::neural::NeuralIntra;
 use pulp::NullaryFnOnce;
 use std::cell::OnceCell;
 use tessera_patch::Shape;
@@ -170,7 +170,7 @@ pub(crate) struct Predictor<'a> {
     smooth: OnceCell<Border>,
     shape: Shape,
     /// The dictionary's networks, if it has some.
-    networks: Option<Forecaster<'a>>,
+    networks: Option<NeuralIntra<'a>>,
 }
 
 impl<'a> Predictor<'a> {
@@ -181,7 +181,7 @@ impl<'a> Predictor<'a> {
     pub(crate) fn with_networks(
         raw: Border,
         shape: Shape,
-        networks: Option<Forecaster<'a>>,
+        networks: Option<NeuralIntra<'a>>,
     ) -> Self {
         Self {
             raw,

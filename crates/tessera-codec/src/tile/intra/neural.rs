@@ -25,7 +25,7 @@ const MIDDLE_QUANTISER: i32 = 68;
 
 /// The surroundings of a patch beyond its border.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sight<'a> {
+pub(crate) struct NeuralContext<'a> {
     /// Samples of the plane, of which those around the patch are decoded.
     pub(crate) samples: &'a [u16],
     pub(crate) stride: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Sight<'a> {
     pub(crate) quantiser: u8,
 }
 
-impl Sight<'_> {
+impl NeuralContext<'_> {
     /// Column and row of the middle of the patch in its picture.
     pub(crate) fn middle(&self, shape: Shape) -> [u32; 2] {
         let (x, y) = self.at;
@@ -94,18 +94,18 @@ type Hidden = [i16; MAX_UNITS + 1];
 
 /// The networks before one patch.
 #[derive(Debug)]
-pub(crate) struct Forecaster<'a> {
+pub(crate) struct NeuralIntra<'a> {
     nets: &'a PatchNets,
-    sight: Sight<'a>,
+    neural_context: NeuralContext<'a>,
     /// Common to both predictions.
     hidden: OnceCell<Hidden>,
 }
 
-impl<'a> Forecaster<'a> {
-    pub(crate) fn new(nets: &'a PatchNets, sight: Sight<'a>) -> Self {
+impl<'a> NeuralIntra<'a> {
+    pub(crate) fn new(nets: &'a PatchNets, neural_context: NeuralContext<'a>) -> Self {
         Self {
             nets,
-            sight,
+            neural_context,
             hidden: OnceCell::new(),
         }
     }
@@ -143,8 +143,8 @@ impl<'a> Forecaster<'a> {
 
     /// What both predictions start from.
     fn look(&self, net: &PatchNet, shape: Shape, border: &Border) -> Hidden {
-        let mut inputs = self.sight.describe(shape, border);
-        let places = place_inputs(self.sight.middle(shape), self.nets.extent);
+        let mut inputs = self.neural_context.describe(shape, border);
+        let places = place_inputs(self.neural_context.middle(shape), self.nets.extent);
         fill_in_places(&mut inputs.values[..inputs.count], places);
         let mut hidden = [CONSTANT; MAX_UNITS + 1];
         vectorised(Look {
@@ -326,7 +326,7 @@ mod tests {
         canvas.components[0].data = ramp.collect();
         let nets = nets(constant);
         [0, 64].map(|place| {
-            let sight = Sight {
+            let neural_context = NeuralContext {
                 samples: &canvas.components[0].data,
                 stride: 128,
                 at: (place, place),
@@ -334,8 +334,8 @@ mod tests {
                 quantiser: 60,
             };
             let border = canvas.border(0, place, place, shape);
-            let forecaster = Forecaster::new(&nets, sight);
-            let predictor = Predictor::with_networks(border, shape, Some(forecaster));
+            let neural_intra = NeuralIntra::new(&nets, neural_context);
+            let predictor = Predictor::with_networks(border, shape, Some(neural_intra));
             let sum = |mode: usize| {
                 let mut out = vec![0; shape.area()];
                 predictor.predict(mode, &mut out);

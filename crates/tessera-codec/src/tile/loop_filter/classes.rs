@@ -1,7 +1,7 @@
 //! Classes of samples: how busy their surroundings are, in which direction, and whether a patch ends there.
 
 use crate::simd::vectorised;
-use crate::tile::canvas::Samples;
+use crate::tile::canvas::PlaneBuffer;
 use crate::tile::syntax::patch_context::log_class;
 use crate::tile::transform::quantiser::Step;
 use pulp::NullaryFnOnce;
@@ -34,7 +34,7 @@ pub(crate) struct Framed {
 }
 
 impl Framed {
-    pub(crate) fn new(samples: &Samples, width: usize, height: usize) -> Self {
+    pub(crate) fn new(samples: &PlaneBuffer, width: usize, height: usize) -> Self {
         let stride = width.next_multiple_of(BLOCK) + 2 * MARGIN;
         let mut data = vec![0; stride * (height + 2 * MARGIN)];
         for (y, out) in data.chunks_exact_mut(stride).enumerate() {

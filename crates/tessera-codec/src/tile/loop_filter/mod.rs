@@ -8,7 +8,7 @@ pub(crate) mod network;
 mod classes;
 
 use crate::simd::vectorised;
-use crate::tile::canvas::{Canvas, CellInfo, Samples};
+use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::intra::SAMPLE_MAX;
@@ -114,7 +114,7 @@ pub(crate) fn filtered(
     step: Step,
     band: &FilterBand,
     flags: &FilterFlags,
-) -> Samples {
+) -> PlaneBuffer {
     let (width, height) = (canvas.width, canvas.height);
     let mut out = canvas.components[component].clone();
     let framed = Framed::new(&out, width, height);

@@ -4,7 +4,7 @@
 //! far the original lies above it.
 
 use crate::simd::{PairOperation, PairProducts, with_pairs};
-use crate::tile::canvas::Samples;
+use crate::tile::canvas::PlaneBuffer;
 use crate::tile::intra::SAMPLE_MAX;
 use crate::tile::loop_filter::FilterFlags;
 use crate::tile::transform::quantiser::Step;
@@ -185,12 +185,12 @@ fn means(framed: &[i16], stride: usize, reach: usize) -> Vec<i16> {
 /// The network always sees the whole plane filtered, so that a superblock does not depend on the flags of others.
 /// `origin` is the place of the plane's first sample in its picture.
 pub(crate) fn restored(
-    [before, filtered]: [&Samples; 2],
+    [before, filtered]: [&PlaneBuffer; 2],
     quantiser: u8,
     origin: (u32, u32),
     net: &Net,
     flags: &FilterFlags,
-) -> Samples {
+) -> PlaneBuffer {
     let width = before.stride;
     let mut out = before.clone();
     let weights = [
@@ -319,9 +319,9 @@ mod tests {
     const WIDTH: usize = 40;
     const QUANTISER: u8 = 64;
 
-    fn plane() -> Samples {
+    fn plane() -> PlaneBuffer {
         let sample = |i: usize| (1000 + 37 * (i % WIDTH) + 11 * (i / WIDTH) % 400) as u16;
-        Samples {
+        PlaneBuffer {
             data: (0..WIDTH * 24).map(sample).collect(),
             stride: WIDTH,
         }
