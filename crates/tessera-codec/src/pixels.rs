@@ -1,9 +1,8 @@
 //! Between interleaved pixels of a picture and the 12-bit planes of a tile.
 
 use crate::picture::{Picture, PixelFormat, Samples};
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile_grid::Rect;
-use pulp::NullaryFnOnce;
 use tessera_patch::Plane;
 use tessera_patch::colour::{BitDepth, ycbcr_to_rgb};
 
@@ -80,7 +79,7 @@ fn read_samples<S: Sample>(samples: &[S], picture: &Picture, rect: Rect) -> Resu
     }
     let alpha = if format.alpha { planes.pop() } else { None };
     if let [r, g, b] = planes.as_mut_slice() {
-        vectorised(ToYcbcr { r, g, b });
+        to_ycbcr(&mut r.data, &mut g.data, &mut b.data);
     }
     Ok(TilePlanes {
         colour: planes,
@@ -88,22 +87,11 @@ fn read_samples<S: Sample>(samples: &[S], picture: &Picture, rect: Rect) -> Resu
     })
 }
 
-/// Turns RGB planes into YCbCr.
 #[cfg(feature = "encoder")]
-struct ToYcbcr<'a> {
-    r: &'a mut Plane,
-    g: &'a mut Plane,
-    b: &'a mut Plane,
-}
-
-#[cfg(feature = "encoder")]
-impl NullaryFnOnce for ToYcbcr<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let planes = self.r.data.iter_mut().zip(&mut self.g.data);
-        for ((r, g), b) in planes.zip(&mut self.b.data) {
+kernel! {
+    /// Turns RGB planes into YCbCr.
+    fn to_ycbcr(r: &mut [u16], g: &mut [u16], b: &mut [u16]) {
+        for ((r, g), b) in r.iter_mut().zip(g).zip(b) {
             [*r, *g, *b] = rgb_to_ycbcr([*r, *g, *b]);
         }
     }
@@ -122,12 +110,10 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
     let store = |value| S::store(format.depth.from_internal(value));
     let mut out = vec![S::store(0); planes.colour[0].data.len() * channels];
     match planes.colour.as_slice() {
-        [y, cb, cr] => vectorised(ToRgb {
-            planes: [y, cb, cr].map(|plane| &plane.data[..]),
-            channels,
-            depth: format.depth,
-            out: &mut out,
-        }),
+        [y, cb, cr] => {
+            let planes = [y, cb, cr].map(|plane| &plane.data[..]);
+            to_rgb(planes, channels, format.depth, &mut out);
+        }
         planes => put_channel(&mut out, channels, 0, &planes[0], store),
     }
     if let Some(alpha) = &planes.alpha {
@@ -139,43 +125,35 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
 /// Pixels converted at once.
 const RUN: usize = 64;
 
-/// Turns planes of YCbCr into interleaved RGB of a picture; further channels are left alone.
-struct ToRgb<'a, S> {
-    planes: [&'a [u16]; 3],
-    channels: usize,
-    depth: BitDepth,
-    out: &'a mut [S],
-}
-
-impl<S: Sample> NullaryFnOnce for ToRgb<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
+kernel! {
+    /// Turns planes of YCbCr into interleaved RGB of a picture; further channels are left alone.
+    fn to_rgb<S: Sample>(planes: [&[u16]; 3], channels: usize, depth: BitDepth, out: &mut [S]) {
         // What the compiler knows when it lays out the loops is worth a copy of them.
-        match (self.channels, self.depth) {
-            (3, BitDepth::Eight) => self.convert::<3>(BitDepth::Eight),
-            (3, depth) => self.convert::<3>(depth),
-            (_, depth) => self.convert::<4>(depth),
+        match (channels, depth) {
+            (3, BitDepth::Eight) => to_rgb_channels::<3, S>(planes, BitDepth::Eight, out),
+            (3, depth) => to_rgb_channels::<3, S>(planes, depth, out),
+            (_, depth) => to_rgb_channels::<4, S>(planes, depth, out),
         }
     }
 }
 
-impl<S: Sample> ToRgb<'_, S> {
-    #[inline(always)]
-    fn convert<const CHANNELS: usize>(self, depth: BitDepth) {
-        let [y, cb, cr] = self.planes.map(|plane| plane.chunks(RUN));
-        let (pixels, _) = self.out.as_chunks_mut::<CHANNELS>();
-        for (pixels, (y, (cb, cr))) in pixels.chunks_mut(RUN).zip(y.zip(cb.zip(cr))) {
-            let mut run = [[0; RUN]; 3];
-            for (to, from) in run.iter_mut().zip([y, cb, cr]) {
-                to[..from.len()].copy_from_slice(from);
-            }
-            let rgb = run_to_rgb(&run, depth);
-            for (i, pixel) in pixels.iter_mut().enumerate() {
-                for (to, channel) in pixel.iter_mut().zip(&rgb) {
-                    *to = S::store(channel[i]);
-                }
+#[inline(always)]
+fn to_rgb_channels<const CHANNELS: usize, S: Sample>(
+    planes: [&[u16]; 3],
+    depth: BitDepth,
+    out: &mut [S],
+) {
+    let [y, cb, cr] = planes.map(|plane| plane.chunks(RUN));
+    let (pixels, _) = out.as_chunks_mut::<CHANNELS>();
+    for (pixels, (y, (cb, cr))) in pixels.chunks_mut(RUN).zip(y.zip(cb.zip(cr))) {
+        let mut run = [[0; RUN]; 3];
+        for (to, from) in run.iter_mut().zip([y, cb, cr]) {
+            to[..from.len()].copy_from_slice(from);
+        }
+        let rgb = run_to_rgb(&run, depth);
+        for (i, pixel) in pixels.iter_mut().enumerate() {
+            for (to, channel) in pixel.iter_mut().zip(&rgb) {
+                *to = S::store(channel[i]);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Hot loops compiled for the widest vector instructions of the machine at hand.
 //!
-//! One body serves all instruction sets: it is written as plain loops, marked `inline(always)` and handed to
-//! `vectorised`, which picks the instruction set at run time. Integer loops give the same bits everywhere; float
+//! One body serves all instruction sets: it is written as plain loops in a `kernel!`, which picks the instruction set at
+//! run time. Integer loops give the same bits everywhere; float
 //! loops (encoder only) keep products and sums apart or join them by `mul_add`, which rounds once on every machine (slowly
 //! where there is no such instruction), so that they do too. Products of pairs are the one thing
 //! compilers do not find by themselves (`with_pairs`).
@@ -17,13 +17,69 @@ pub fn force_scalar(scalar: bool) {
     SCALAR.store(scalar, Ordering::Relaxed);
 }
 
-/// Runs `operation` compiled for the best instruction set. Its `call` must be `inline(always)`.
+/// Declares a function whose body is compiled for every instruction set, and which picks one of them when it is called.
+///
+/// Everything the body calls in its loops must be `inline(always)`: what is not inlined is compiled for the baseline.
+macro_rules! kernel {
+    (
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident <$(const $size:ident: usize),+>
+        ($($arg:ident: $ty:ty),+ $(,)?) $(-> $out:ty)? $body:block
+    ) => {
+        $(#[$meta])*
+        $vis fn $name<$(const $size: usize),+>($($arg: $ty),+) $(-> $out)? {
+            #[inline(always)]
+            fn body<$(const $size: usize),+>(($($arg,)+): ($($ty,)+)) $(-> $out)? $body
+            $crate::simd::dispatch(body::<$($size),+>, ($($arg,)+))
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident $(<$param:ident: $bound:path>)?
+        ($($arg:ident: $ty:ty),+ $(,)?) $(-> $out:ty)? $body:block
+    ) => {
+        $(#[$meta])*
+        $vis fn $name$(<$param: $bound>)?($($arg: $ty),+) $(-> $out)? {
+            #[inline(always)]
+            fn body$(<$param: $bound>)?(($($arg,)+): ($($ty,)+)) $(-> $out)? $body
+            $crate::simd::dispatch(body$(::<$param>)?, ($($arg,)+))
+        }
+    };
+}
+pub(crate) use kernel;
+
+/// Runs the body of a [`kernel!`] compiled for the best instruction set.
 #[inline]
-pub(crate) fn vectorised<Op: NullaryFnOnce>(operation: Op) -> Op::Output {
+pub(crate) fn dispatch<A, R>(body: impl FnOnce(A) -> R, arguments: A) -> R {
+    let call = Call(body, arguments);
     if SCALAR.load(Ordering::Relaxed) {
-        Scalar::vectorize(Scalar, Nullary(operation))
+        Scalar::vectorize(Scalar, Baseline(call))
     } else {
-        Arch::new().dispatch(operation)
+        Arch::new().dispatch(call)
+    }
+}
+
+/// A body and its arguments. The body is a function, not a closure: functions can be told to be inlined.
+struct Call<F, A>(F, A);
+
+impl<A, R, F: FnOnce(A) -> R> NullaryFnOnce for Call<F, A> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(self) -> R {
+        (self.0)(self.1)
+    }
+}
+
+/// Runs a call on the baseline.
+struct Baseline<Op>(Op);
+
+impl<Op: NullaryFnOnce> pulp::WithSimd for Baseline<Op> {
+    type Output = Op::Output;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        self.0.call()
     }
 }
 
@@ -32,20 +88,25 @@ pub(crate) trait PairProducts: Copy {
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8];
 }
 
-/// What needs [`PairProducts`]. Its `call` must be `inline(always)`.
+/// A body that needs [`PairProducts`]. Its `call` must be `inline(always)`.
 pub(crate) trait PairOperation {
     fn call(self, pairs: impl PairProducts);
 }
 
-/// Like [`vectorised`], with the instruction for products of pairs if there is one.
+/// Like a [`kernel!`], with the instruction for products of pairs if there is one.
 pub(crate) fn with_pairs(operation: impl PairOperation) {
     #[cfg(target_arch = "x86_64")]
     if !SCALAR.load(Ordering::Relaxed)
         && let Some(simd) = pulp::x86::V3::try_new()
     {
-        return simd.vectorize(Paired(operation, simd));
+        return simd.vectorize(Call(call_with_pairs, (operation, simd)));
     }
-    vectorised(Paired(operation, Plain));
+    dispatch(call_with_pairs, (operation, Plain));
+}
+
+#[inline(always)]
+fn call_with_pairs<Op: PairOperation, P: PairProducts>((operation, pairs): (Op, P)) {
+    operation.call(pairs);
 }
 
 #[derive(Clone, Copy)]
@@ -64,29 +125,5 @@ impl PairProducts for pulp::x86::V3 {
     #[inline(always)]
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
         pulp::cast(self.multiply_wrapping_add_adjacent_i16x16(pulp::cast(a), pulp::cast(b)))
-    }
-}
-
-/// An operation with its products of pairs.
-struct Paired<Op, P>(Op, P);
-
-impl<Op: PairOperation, P: PairProducts> NullaryFnOnce for Paired<Op, P> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        self.0.call(self.1);
-    }
-}
-
-/// Runs an operation on the baseline.
-struct Nullary<Op>(Op);
-
-impl<Op: NullaryFnOnce> pulp::WithSimd for Nullary<Op> {
-    type Output = Op::Output;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        self.0.call()
     }
 }

@@ -5,10 +5,9 @@
 //! any sound choice of levels does.
 
 use crate::encoder::Encoder;
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::syntax::Block;
-use pulp::NullaryFnOnce;
 use tessera_patch::shape::MIN_SIDE;
 
 /// Side of the squares whose error is bounded, but for smaller blocks.
@@ -41,33 +40,20 @@ impl Encoder<'_> {
             let start = y * self.stride + x;
             let mut components = canvas.components.iter().enumerate();
             components.all(|(component, drawn)| {
-                let error = vectorised(SquareError::<N> {
-                    original: &self.originals[kind as usize + component][start..],
-                    drawn: &drawn.data[start..],
-                    stride: self.stride,
-                });
+                let original = &self.originals[kind as usize + component][start..];
+                let error = square_error::<N>(original, &drawn.data[start..], self.stride);
                 error <= most
             })
         })
     }
 }
 
-/// Squared error of a square of `N` samples a side.
-struct SquareError<'a, const N: usize> {
-    original: &'a [u16],
-    drawn: &'a [u16],
-    stride: usize,
-}
-
-impl<const N: usize> NullaryFnOnce for SquareError<'_, N> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn call(self) -> f32 {
+kernel! {
+    /// Squared error of a square of `N` samples a side, rows being `stride` apart.
+    fn square_error<const N: usize>(original: &[u16], drawn: &[u16], stride: usize) -> f32 {
         let mut sums = [0f32; N];
-        let originals = self.original.chunks(self.stride);
-        let drawn = self.drawn.chunks(self.stride);
-        for (original, drawn) in originals.zip(drawn).take(N) {
+        let originals = original.chunks(stride);
+        for (original, drawn) in originals.zip(drawn.chunks(stride)).take(N) {
             let row = |samples: &[u16]| -> [u16; N] {
                 *samples.first_chunk().expect("squares lie in their plane")
             };

@@ -1,6 +1,6 @@
 //! State both sides keep in step while a tile is coded, and the coding of one leaf.
 
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
@@ -15,7 +15,6 @@ use crate::tile::syntax::{self, FROM_LUMA, ModeContexts};
 use crate::tile::transform::quantiser::Step;
 use crate::tile::transform::synthesise;
 use crate::tile::{PlaneLayout, TileConfig};
-use pulp::NullaryFnOnce;
 use tessera_dict::{Basis, BasisSet, Dictionary, FilterSet};
 use tessera_patch::{Plane, Shape};
 
@@ -564,7 +563,7 @@ impl<'a> TileState<'a> {
     ) {
         let shape = orientation.apply(site.shape);
         let cb_coded = cb_coded && site.component == 1;
-        vectorised(CodePatch {
+        code_coefficients(CodePatch {
             coder,
             context: self.patch_context(site, orientation, surroundings, cb_coded),
             neighbours: surroundings.neighbours,
@@ -622,7 +621,7 @@ impl<'a> TileState<'a> {
     }
 }
 
-/// Codes the coefficients of one patch.
+/// One patch and what its coefficients are coded by.
 struct CodePatch<'a, 'd, C> {
     coder: &'a mut C,
     /// Contexts with the first basis of the group.
@@ -634,19 +633,17 @@ struct CodePatch<'a, 'd, C> {
     patch: &'a mut Coefficients,
 }
 
-impl<C: BinaryCoder> NullaryFnOnce for CodePatch<'_, '_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self {
+kernel! {
+    /// Codes the coefficients of one patch.
+    fn code_coefficients<C: BinaryCoder>(job: CodePatch<'_, '_, C>) {
+        let CodePatch {
             coder,
             mut context,
             neighbours,
             group,
             limit,
             patch,
-        } = self;
+        } = job;
         if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
             patch.clear();
             return;

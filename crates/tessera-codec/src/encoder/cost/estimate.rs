@@ -6,9 +6,8 @@
 use crate::encoder::Effort;
 use crate::encoder::forward::rotation::RotationSet;
 use crate::encoder::forward::{ForwardTransform, Peaks};
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::entropy::coder::{ModelPair, code_length};
-use pulp::NullaryFnOnce;
 use tessera_dict::basis::MAX_BASES;
 use tessera_dict::layout::Element;
 use tessera_dict::{Basis, BasisSet, Dictionary, PlaneKind};
@@ -98,11 +97,8 @@ impl CostEstimator {
         transposed: bool,
         frequencies: &[f32],
     ) -> f32 {
-        vectorised(EstimateFrequencies {
-            frequencies,
-            prices: &self.cosine[kind as usize][group][usize::from(transposed)],
-            slope: self.slope,
-        })
+        let prices = &self.cosine[kind as usize][group][usize::from(transposed)];
+        estimate_frequencies(frequencies, prices, self.slope)
     }
 
     /// What a coefficient of magnitude one costs at every place of a basis.
@@ -123,11 +119,7 @@ impl CostEstimator {
         let mut prices = rotations.prices(peaks, places, self.slope);
         prices.iter_mut().for_each(|price| *price += peaks.rest());
         if prices[0].is_infinite() {
-            prices[0] = vectorised(Estimate {
-                coefficients: spectrum,
-                significance: &self.scanned[kind as usize][group],
-                slope: self.slope,
-            });
+            prices[0] = estimate(spectrum, &self.scanned[kind as usize][group], self.slope);
         }
         prices
     }
@@ -140,11 +132,11 @@ impl CostEstimator {
         start: usize,
         coefficients: &[f32],
     ) -> f32 {
-        vectorised(Estimate {
+        estimate(
             coefficients,
-            significance: &self.significance[kind as usize][group][0][start..],
-            slope: self.slope,
-        })
+            &self.significance[kind as usize][group][0][start..],
+            self.slope,
+        )
     }
 }
 
@@ -238,39 +230,23 @@ pub(crate) fn rough_sum(coefficients: &[f32], significance: &[f32], slope: f32) 
     lanes.iter().sum()
 }
 
-struct Estimate<'a> {
-    coefficients: &'a [f32],
-    significance: &'a [f32],
-    slope: f32,
-}
-
-impl NullaryFnOnce for Estimate<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn call(self) -> f32 {
-        rough_sum(self.coefficients, self.significance, self.slope)
+kernel! {
+    /// Rough cost of coefficients at places of these prices.
+    fn estimate(coefficients: &[f32], significance: &[f32], slope: f32) -> f32 {
+        rough_sum(coefficients, significance, slope)
     }
 }
 
-struct EstimateFrequencies<'a> {
-    frequencies: &'a [f32],
-    prices: &'a FrequencyPrices,
-    slope: f32,
-}
-
-impl NullaryFnOnce for EstimateFrequencies<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn call(self) -> f32 {
+kernel! {
+    /// Rough cost of frequencies as the fast transform leaves them.
+    fn estimate_frequencies(frequencies: &[f32], prices: &FrequencyPrices, slope: f32) -> f32 {
         let mut lanes = [0f32; 8];
-        let chunks = self.frequencies.as_chunks::<8>().0;
-        let prices = self.prices.significance.as_chunks::<8>().0;
-        let norms = self.prices.norms.as_chunks::<8>().0;
+        let chunks = frequencies.as_chunks::<8>().0;
+        let norms = prices.norms.as_chunks::<8>().0;
+        let prices = prices.significance.as_chunks::<8>().0;
         for ((chunk, price), norm) in chunks.iter().zip(prices).zip(norms) {
             for i in 0..8 {
-                lanes[i] += rough_cost(chunk[i] * norm[i], price[i], self.slope);
+                lanes[i] += rough_cost(chunk[i] * norm[i], price[i], slope);
             }
         }
         lanes.iter().sum()

@@ -3,6 +3,7 @@
 //! Each size splits into the half-size transform of mirrored sums and, of mirrored differences, a matrix or the half-size
 //! transform once more. Results are not normalised: output k is the sum of cos(pi (2 i + 1) k / 2 n) x_i.
 
+use super::add_scaled;
 use crate::tile::transform::cosine;
 use std::sync::LazyLock;
 
@@ -55,10 +56,8 @@ pub(crate) fn transform_rows<const W: usize>(rows: &[[f32; W]], out: &mut [[f32;
     let cosines: &[[f32; W]; W] = cosines.try_into().expect("the matrix is square");
     for (row, out) in rows.iter().zip(out) {
         let mut sums = [0f32; W];
-        for x in 0..W {
-            for k in 0..W {
-                sums[k] = row[x].mul_add(cosines[x][k], sums[k]);
-            }
+        for (&sample, cosines) in row.iter().zip(cosines) {
+            add_scaled(&mut sums, sample, cosines);
         }
         *out = sums;
     }
@@ -112,10 +111,8 @@ macro_rules! even_and_odd {
             for (k, cosines) in cosines.chunks_exact(HALF).enumerate() {
                 rows[2 * k] = sums[k];
                 let mut odd = [0f32; W];
-                for (factor, row) in cosines.iter().zip(&differences) {
-                    for x in 0..W {
-                        odd[x] = factor.mul_add(row[x], odd[x]);
-                    }
+                for (&factor, row) in cosines.iter().zip(&differences) {
+                    add_scaled(&mut odd, factor, row);
                 }
                 rows[2 * k + 1] = odd;
             }

@@ -5,9 +5,8 @@ pub(crate) mod rotation;
 
 use crate::encoder::forward::dct::{transform_columns, transform_rows};
 use crate::encoder::forward::rotation::RotationSet;
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::transform::geometry;
-use pulp::NullaryFnOnce;
 use std::cell::{OnceCell, Ref, RefCell};
 use tessera_dict::{BasisSet, Dictionary};
 use tessera_patch::Shape;
@@ -160,11 +159,7 @@ impl ForwardTransform {
         frequencies: &[f32],
         out: &mut [f32],
     ) {
-        vectorised(Order {
-            scan: self.scan(shape, transposed),
-            frequencies,
-            out,
-        });
+        order(self.scan(shape, transposed), frequencies, out);
     }
 
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
@@ -262,23 +257,13 @@ fn transform_of(shape: Shape) -> fn(Difference<'_>, f32, &mut [f32]) {
     }
 }
 
-/// Transforms a patch of `W` columns and `H` rows.
-fn transform<const W: usize, const H: usize>(patch: Difference<'_>, scale: f32, out: &mut [f32]) {
-    vectorised(Transform::<W, H> { patch, scale, out });
-}
-
-struct Transform<'a, const W: usize, const H: usize> {
-    patch: Difference<'a>,
-    scale: f32,
-    out: &'a mut [f32],
-}
-
-impl<const W: usize, const H: usize> NullaryFnOnce for Transform<'_, W, H> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { patch, scale, out } = self;
+kernel! {
+    /// Transforms a patch of `W` columns and `H` rows.
+    fn transform<const W: usize, const H: usize>(
+        patch: Difference<'_>,
+        scale: f32,
+        out: &mut [f32],
+    ) {
         let mut rows = [[0f32; W]; H];
         let originals = patch.original.chunks(patch.stride);
         let predictions = patch.prediction.as_chunks::<W>().0;
@@ -303,42 +288,39 @@ impl<const W: usize, const H: usize> NullaryFnOnce for Transform<'_, W, H> {
     }
 }
 
-/// Puts frequencies in the order of a scan.
-struct Order<'a> {
-    scan: &'a [ScanStep],
-    frequencies: &'a [f32],
-    out: &'a mut [f32],
+/// Adds a multiple of a row to sums: the inner loop of every product of a matrix and a vector.
+#[inline(always)]
+fn add_scaled<const N: usize>(sums: &mut [f32; N], factor: f32, row: &[f32; N]) {
+    for i in 0..N {
+        sums[i] = factor.mul_add(row[i], sums[i]);
+    }
 }
 
-impl NullaryFnOnce for Order<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        match self.frequencies.len() {
-            16 => self.of::<16>(),
-            32 => self.of::<32>(),
-            64 => self.of::<64>(),
-            128 => self.of::<128>(),
-            256 => self.of::<256>(),
-            512 => self.of::<512>(),
-            1024 => self.of::<1024>(),
-            2048 => self.of::<2048>(),
-            _ => self.of::<4096>(),
+kernel! {
+    /// Puts frequencies in the order of a scan.
+    fn order(scan: &[ScanStep], frequencies: &[f32], out: &mut [f32]) {
+        match frequencies.len() {
+            16 => order_of::<16>(scan, frequencies, out),
+            32 => order_of::<32>(scan, frequencies, out),
+            64 => order_of::<64>(scan, frequencies, out),
+            128 => order_of::<128>(scan, frequencies, out),
+            256 => order_of::<256>(scan, frequencies, out),
+            512 => order_of::<512>(scan, frequencies, out),
+            1024 => order_of::<1024>(scan, frequencies, out),
+            2048 => order_of::<2048>(scan, frequencies, out),
+            _ => order_of::<4096>(scan, frequencies, out),
         }
     }
 }
 
-impl Order<'_> {
-    /// Of `N` frequencies: where their number is known, places need no check.
-    #[inline(always)]
-    fn of<const N: usize>(self) {
-        let frequencies: &[f32; N] = self.frequencies.try_into().expect("a patch has its area");
-        let scan = self.scan.as_chunks::<8>().0;
-        for (out, steps) in self.out.as_chunks_mut::<8>().0.iter_mut().zip(scan) {
-            for (out, step) in out.iter_mut().zip(steps) {
-                *out = frequencies[usize::from(step.at) % N] * step.norm;
-            }
+/// Orders `N` frequencies: where their number is known, places need no check.
+#[inline(always)]
+fn order_of<const N: usize>(scan: &[ScanStep], frequencies: &[f32], out: &mut [f32]) {
+    let frequencies: &[f32; N] = frequencies.try_into().expect("a patch has its area");
+    let scan = scan.as_chunks::<8>().0;
+    for (out, steps) in out.as_chunks_mut::<8>().0.iter_mut().zip(scan) {
+        for (out, step) in out.iter_mut().zip(steps) {
+            *out = frequencies[usize::from(step.at) % N] * step.norm;
         }
     }
 }

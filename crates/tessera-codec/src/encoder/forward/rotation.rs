@@ -1,9 +1,8 @@
 //! The learned bases of a group side by side: one pass over the peaks of a spectrum prices all of them.
 
 use crate::encoder::cost::estimate::rough_sum;
-use crate::encoder::forward::Peaks;
-use crate::simd::vectorised;
-use pulp::NullaryFnOnce;
+use crate::encoder::forward::{Peaks, add_scaled};
+use crate::simd::kernel;
 use tessera_dict::Basis;
 use tessera_dict::basis::MAX_BASES;
 use tessera_patch::shape::MAX_ROTATED;
@@ -50,12 +49,7 @@ impl RotationSet {
         significance: &[Vec<f32>],
         slope: f32,
     ) -> [f32; MAX_BASES] {
-        let priced = vectorised(PriceAll {
-            rotations: self,
-            peaks,
-            significance: &significance[self.first..],
-            slope,
-        });
+        let priced = price_all(self, peaks, &significance[self.first..], slope);
         let mut prices = [f32::INFINITY; MAX_BASES];
         prices[self.first..][..self.learned].copy_from_slice(&priced[..self.learned]);
         prices
@@ -63,12 +57,7 @@ impl RotationSet {
 
     /// The coefficients of a basis of the group from a spectrum.
     pub(crate) fn rotate(&self, choice: usize, spectrum: &[f32], out: &mut [f32]) {
-        vectorised(Rotate {
-            rotations: self,
-            basis: choice - self.first,
-            spectrum,
-            out,
-        });
+        rotate(self, choice - self.first, spectrum, out);
     }
 
     /// Adds what atoms that are not quite orthonormal missed of a spectrum to its coefficients.
@@ -87,12 +76,37 @@ impl RotationSet {
 
     /// The spectrum that coefficients of a basis of the group stand for.
     fn synthesise(&self, choice: usize, coefficients: &[f32], out: &mut [f32]) {
-        vectorised(Synthesise {
-            rotations: self,
-            basis: choice - self.first,
-            coefficients,
-            out,
-        });
+        synthesise(self, choice - self.first, coefficients, out);
+    }
+
+    #[inline(always)]
+    fn price_in_blocks<const N: usize>(
+        &self,
+        peaks: &Peaks,
+        significance: &[Vec<f32>],
+        slope: f32,
+    ) -> [f32; MAX_BASES] {
+        let Self { learned, m, .. } = *self;
+        let mut prices = [0.0; MAX_BASES];
+        for start in (0..m * learned).step_by(N) {
+            let sums: [f32; N] = self.coefficients(start, peaks.iter());
+            let width = N.min(m);
+            for (part, sums) in sums.chunks_exact(width).enumerate() {
+                let at = start + part * width;
+                let significance = &significance[at / m][at % m..];
+                prices[at / m] += rough_sum(sums, significance, slope);
+            }
+        }
+        prices
+    }
+
+    #[inline(always)]
+    fn rotate_in_blocks<const N: usize>(&self, basis: usize, spectrum: &[f32], out: &mut [f32]) {
+        let first = basis * self.m;
+        for (block, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+            let frequencies = spectrum.iter().copied().enumerate();
+            *out = self.coefficients::<N>(first + block * N, frequencies);
+        }
     }
 
     /// `N` neighbouring coefficients from place `start` of all bases on, from some frequencies.
@@ -108,9 +122,7 @@ impl RotationSet {
             let row: &[f32; N] = self.rows[at * stride + start..]
                 .first_chunk()
                 .expect("blocks lie in their row");
-            for i in 0..N {
-                sums[i] = value.mul_add(row[i], sums[i]);
-            }
+            add_scaled(&mut sums, value, row);
         }
         sums
     }
@@ -129,98 +141,45 @@ fn atoms(basis: &Basis) -> Vec<f32> {
     rows
 }
 
-struct PriceAll<'a> {
-    rotations: &'a RotationSet,
-    peaks: &'a Peaks,
-    significance: &'a [Vec<f32>],
-    slope: f32,
-}
-
-impl NullaryFnOnce for PriceAll<'_> {
-    type Output = [f32; MAX_BASES];
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
+kernel! {
+    /// Rough costs of peaks in all learned bases.
+    fn price_all(
+        rotations: &RotationSet,
+        peaks: &Peaks,
+        significance: &[Vec<f32>],
+        slope: f32,
+    ) -> [f32; MAX_BASES] {
         // Short bases together, so that there are enough sums to add to at a time.
-        match (self.rotations.m, self.rotations.learned) {
-            (16, 3) => self.in_blocks::<48>(),
-            (32, 3) => self.in_blocks::<96>(),
-            (16, 2) | (32, _) => self.in_blocks::<32>(),
-            (16, _) => self.in_blocks::<16>(),
-            _ => self.in_blocks::<64>(),
+        match (rotations.m, rotations.learned) {
+            (16, 3) => rotations.price_in_blocks::<48>(peaks, significance, slope),
+            (32, 3) => rotations.price_in_blocks::<96>(peaks, significance, slope),
+            (16, 2) | (32, _) => rotations.price_in_blocks::<32>(peaks, significance, slope),
+            (16, _) => rotations.price_in_blocks::<16>(peaks, significance, slope),
+            _ => rotations.price_in_blocks::<64>(peaks, significance, slope),
         }
     }
 }
 
-impl PriceAll<'_> {
-    #[inline(always)]
-    fn in_blocks<const N: usize>(&self) -> [f32; MAX_BASES] {
-        let RotationSet { learned, m, .. } = *self.rotations;
-        let mut prices = [0.0; MAX_BASES];
-        for start in (0..m * learned).step_by(N) {
-            let sums: [f32; N] = self.rotations.coefficients(start, self.peaks.iter());
-            let width = N.min(m);
-            for (part, sums) in sums.chunks_exact(width).enumerate() {
-                let at = start + part * width;
-                let significance = &self.significance[at / m][at % m..];
-                prices[at / m] += rough_sum(sums, significance, self.slope);
-            }
-        }
-        prices
-    }
-}
-
-struct Rotate<'a> {
-    rotations: &'a RotationSet,
-    basis: usize,
-    spectrum: &'a [f32],
-    out: &'a mut [f32],
-}
-
-impl NullaryFnOnce for Rotate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        match self.rotations.m {
-            16 => self.in_blocks::<16>(),
-            32 => self.in_blocks::<32>(),
-            _ => self.in_blocks::<64>(),
+kernel! {
+    /// The coefficients of one of the learned bases from a spectrum.
+    fn rotate(rotations: &RotationSet, basis: usize, spectrum: &[f32], out: &mut [f32]) {
+        match rotations.m {
+            16 => rotations.rotate_in_blocks::<16>(basis, spectrum, out),
+            32 => rotations.rotate_in_blocks::<32>(basis, spectrum, out),
+            _ => rotations.rotate_in_blocks::<64>(basis, spectrum, out),
         }
     }
 }
 
-impl Rotate<'_> {
-    #[inline(always)]
-    fn in_blocks<const N: usize>(self) {
-        let first = self.basis * self.rotations.m;
-        for (block, out) in self.out.as_chunks_mut().0.iter_mut().enumerate() {
-            let frequencies = self.spectrum.iter().copied().enumerate();
-            *out = self
-                .rotations
-                .coefficients::<N>(first + block * N, frequencies);
-        }
-    }
-}
-
-struct Synthesise<'a> {
-    rotations: &'a RotationSet,
-    basis: usize,
-    coefficients: &'a [f32],
-    out: &'a mut [f32],
-}
-
-impl NullaryFnOnce for Synthesise<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
+kernel! {
+    /// The spectrum that coefficients of one of the learned bases stand for.
+    fn synthesise(rotations: &RotationSet, basis: usize, coefficients: &[f32], out: &mut [f32]) {
         let RotationSet {
             learned, m, rows, ..
-        } = self.rotations;
+        } = rotations;
         let rows = rows.chunks_exact(m * learned);
-        for (value, row) in self.out.iter_mut().zip(rows) {
-            *value = dot(&row[self.basis * m..][..*m], self.coefficients);
+        for (value, row) in out.iter_mut().zip(rows) {
+            *value = dot(&row[basis * m..][..*m], coefficients);
         }
     }
 }

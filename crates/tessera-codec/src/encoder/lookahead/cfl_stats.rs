@@ -5,9 +5,8 @@
 //! hundredth of a trial.
 
 use crate::encoder::lookahead::{CELLS_ACROSS, place_of, quarters_of};
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::syntax::{Block, Split};
-use pulp::NullaryFnOnce;
 use tessera_patch::Shape;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
@@ -72,12 +71,7 @@ impl CflStats {
     pub(crate) fn of(planes: &[Vec<u16>], stride: usize, x0: usize, y0: usize) -> Self {
         let mut levels: [Vec<Moments>; 5] =
             std::array::from_fn(|level| vec![Moments::default(); 1 << (2 * level)]);
-        vectorised(SumCells {
-            planes,
-            stride,
-            place: (x0, y0),
-            cells: &mut levels[4],
-        });
+        sum_cells(planes, stride, (x0, y0), &mut levels[4]);
         for level in (0..4).rev() {
             let (coarse, fine) = levels.split_at_mut(level + 1);
             for (at, sum) in coarse[level].iter_mut().enumerate() {
@@ -135,27 +129,22 @@ impl CflStats {
 /// Samples of a row that are summed up side by side: those of two cells.
 const LANES: usize = 2 * MIN_SIDE;
 
-/// Sums up the smallest blocks of a superblock.
-struct SumCells<'a> {
-    planes: &'a [Vec<u16>],
-    stride: usize,
-    place: (usize, usize),
-    cells: &'a mut [Moments],
-}
-
-impl NullaryFnOnce for SumCells<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let (x0, y0) = self.place;
-        let rows = self.planes[0].len() / self.stride;
+kernel! {
+    /// Sums up the smallest blocks of the superblock at a place.
+    fn sum_cells(
+        planes: &[Vec<u16>],
+        stride: usize,
+        place: (usize, usize),
+        cells: &mut [Moments],
+    ) {
+        let (x0, y0) = place;
+        let rows = planes[0].len() / stride;
         for y in (y0..(y0 + SUPERBLOCK).min(rows)).step_by(MIN_SIDE) {
-            for x in (x0..(x0 + SUPERBLOCK).min(self.stride)).step_by(LANES) {
-                let sums = self.sums(x, y);
+            for x in (x0..(x0 + SUPERBLOCK).min(stride)).step_by(LANES) {
+                let sums = sum_two_cells(planes, stride, x, y);
                 let first = (y - y0) / MIN_SIDE * CELLS_ACROSS + (x - x0) / MIN_SIDE;
                 for (cell, start) in [0, MIN_SIDE].into_iter().enumerate() {
-                    self.cells[first + cell] = Moments(sums.map(|lanes| {
+                    cells[first + cell] = Moments(sums.map(|lanes| {
                         let lanes = &lanes[start..start + MIN_SIDE];
                         lanes.iter().map(|&lane| f64::from(lane)).sum()
                     }));
@@ -165,40 +154,38 @@ impl NullaryFnOnce for SumCells<'_> {
     }
 }
 
-impl SumCells<'_> {
-    /// Sums over the rows of the two cells at (`x`, `y`), column by column.
-    #[inline(always)]
-    fn sums(&self, x: usize, y: usize) -> [[f32; LANES]; SUMS] {
-        let mut sums = [[0f32; LANES]; SUMS];
-        let mut above = None;
-        for y in y..y + MIN_SIDE {
-            let [l, u, v] = [0, 1, 2].map(|plane: usize| {
-                let row: &[u16; LANES] = self.planes[plane][y * self.stride + x..]
-                    .first_chunk()
-                    .expect("a block lies in its plane");
-                row.map(|sample| f32::from(sample) - MIDDLE)
-            });
-            let [up_u, up_v] = above.replace([u, v]).unwrap_or([u, v]);
-            for i in 0..LANES {
-                let terms = [
-                    l[i],
-                    l[i] * l[i],
-                    u[i],
-                    u[i] * u[i],
-                    l[i] * u[i],
-                    v[i],
-                    v[i] * v[i],
-                    l[i] * v[i],
-                    square(right_of(i, &u) - u[i]) + square(right_of(i, &v) - v[i]),
-                    square(up_u[i] - u[i]) + square(up_v[i] - v[i]),
-                ];
-                for (sum, term) in sums.iter_mut().zip(terms) {
-                    sum[i] += term;
-                }
+/// Sums over the rows of the two cells at (`x`, `y`), column by column.
+#[inline(always)]
+fn sum_two_cells(planes: &[Vec<u16>], stride: usize, x: usize, y: usize) -> [[f32; LANES]; SUMS] {
+    let mut sums = [[0f32; LANES]; SUMS];
+    let mut above = None;
+    for y in y..y + MIN_SIDE {
+        let [l, u, v] = [0, 1, 2].map(|plane: usize| {
+            let row: &[u16; LANES] = planes[plane][y * stride + x..]
+                .first_chunk()
+                .expect("a block lies in its plane");
+            row.map(|sample| f32::from(sample) - MIDDLE)
+        });
+        let [up_u, up_v] = above.replace([u, v]).unwrap_or([u, v]);
+        for i in 0..LANES {
+            let terms = [
+                l[i],
+                l[i] * l[i],
+                u[i],
+                u[i] * u[i],
+                l[i] * u[i],
+                v[i],
+                v[i] * v[i],
+                l[i] * v[i],
+                square(right_of(i, &u) - u[i]) + square(right_of(i, &v) - v[i]),
+                square(up_u[i] - u[i]) + square(up_v[i] - v[i]),
+            ];
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                sum[i] += term;
             }
         }
-        sums
     }
+    sums
 }
 
 #[inline(always)]

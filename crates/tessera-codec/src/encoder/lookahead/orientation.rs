@@ -4,10 +4,9 @@
 //! worth a prediction at a hundredth of what predicting along all of them costs.
 
 use crate::encoder::lookahead::{CELLS_ACROSS, place_of, quarters_of};
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::intra::{ANGLES, HORIZONTAL, MODES, VERTICAL};
 use crate::tile::syntax::Block;
-use pulp::NullaryFnOnce;
 use std::sync::LazyLock;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
@@ -49,7 +48,7 @@ impl Orientations {
         let row = |y: usize| framed(&plane[y.min(rows - 1) * stride..][..stride], x0);
         let nearest = &*NEAREST;
         for y in (y0..(y0 + SUPERBLOCK).min(rows)).step_by(step) {
-            let edges = vectorised(Edges([y.saturating_sub(1), y, y + 1].map(row)));
+            let edges = find_edges([y.saturating_sub(1), y, y + 1].map(row));
             let first = (y - y0) / MIN_SIDE * CELLS_ACROSS;
             let cells = &mut levels[4][first..first + CELLS_ACROSS];
             for x in (0..SUPERBLOCK.min(stride - x0)).step_by(step) {
@@ -111,23 +110,18 @@ fn framed(row: &[u16], x0: usize) -> Framed {
     out
 }
 
-/// Finds the edges through the middle one of three rows.
-struct Edges([Framed; 3]);
-
 /// The edges through the samples of a row.
 struct EdgeRow {
-    /// DeadzoneTable in [`NEAREST`].
+    /// Places in [`NEAREST`].
     slopes: [i32; SUPERBLOCK],
     /// Zero where there is no edge.
     strengths: [f32; SUPERBLOCK],
 }
 
-impl NullaryFnOnce for Edges {
-    type Output = EdgeRow;
-
-    #[inline(always)]
-    fn call(self) -> EdgeRow {
-        let Self([above, middle, below]) = self;
+kernel! {
+    /// The edges through the middle one of three rows.
+    fn find_edges(rows: [Framed; 3]) -> EdgeRow {
+        let [above, middle, below] = rows;
         let mut edges = EdgeRow {
             slopes: [0; SUPERBLOCK],
             strengths: [0.0; SUPERBLOCK],

@@ -2,9 +2,8 @@
 
 use crate::encoder::cost::estimate::CostEstimator;
 use crate::encoder::forward::ForwardTransform;
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::state::BasisOrientation;
-use pulp::NullaryFnOnce;
 use std::cell::OnceCell;
 use tessera_dict::{Basis, BasisSet, PlaneKind};
 use tessera_patch::Shape;
@@ -96,11 +95,7 @@ impl DeadzoneTable {
 
     /// The levels (coding order) of frequencies that pay for themselves at this price of a bit.
     pub(crate) fn rate_aware_levels(&self, frequencies: &[f32], lambda: f32) -> Vec<i32> {
-        vectorised(Round {
-            frequencies,
-            places: self,
-            least: lambda * CODED_BITS,
-        })
+        round(frequencies, self, lambda * CODED_BITS)
     }
 
     /// The nearest levels (coding order) of frequencies, whatever they cost.
@@ -119,24 +114,15 @@ impl DeadzoneTable {
     }
 }
 
-/// The levels that cost less than their absence; none if together they save less than `least`.
-struct Round<'a> {
-    frequencies: &'a [f32],
-    places: &'a DeadzoneTable,
-    least: f32,
-}
-
-impl NullaryFnOnce for Round<'_> {
-    type Output = Vec<i32>;
-
-    #[inline(always)]
-    fn call(self) -> Vec<i32> {
+kernel! {
+    /// The levels that cost less than their absence; none if together they save less than `least`.
+    fn round(frequencies: &[f32], table: &DeadzoneTable, least: f32) -> Vec<i32> {
         let mut levels = Vec::new();
         let mut saved = [0f32; 8];
-        let chunks = self.frequencies.as_chunks::<8>().0.iter();
-        let norms = self.places.norms.as_chunks::<8>().0;
-        let prices = self.places.prices.as_chunks::<8>().0;
-        let positions = self.places.positions.as_chunks::<8>().0;
+        let chunks = frequencies.as_chunks::<8>().0.iter();
+        let norms = table.norms.as_chunks::<8>().0;
+        let prices = table.prices.as_chunks::<8>().0;
+        let positions = table.positions.as_chunks::<8>().0;
         for (((chunk, norm), price), positions) in chunks.zip(norms).zip(prices).zip(positions) {
             let mut rounded = [0i32; 8];
             for i in 0..8 {
@@ -151,7 +137,7 @@ impl NullaryFnOnce for Round<'_> {
                 place(&mut levels, &rounded, positions);
             }
         }
-        if saved.iter().sum::<f32>() < self.least {
+        if saved.iter().sum::<f32>() < least {
             levels.clear();
         }
         levels

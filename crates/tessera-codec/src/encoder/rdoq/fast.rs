@@ -5,9 +5,9 @@
 
 use crate::encoder::cost::levels::{LevelCosts, MAGNITUDES, SignificancePrices};
 use crate::encoder::rdoq::{Choice, Prices};
+use crate::simd::kernel;
 use crate::tile::syntax::patch_context::{CoefficientState, Expected, PatchContext, UNARY_LIMIT};
 use crate::tile::transform::quantiser::shrinkage;
-use pulp::NullaryFnOnce;
 
 /// From this magnitude (in steps) on a coefficient is worth a choice.
 const SMALLEST_LEVEL: f32 = 0.5;
@@ -42,21 +42,19 @@ pub(crate) struct FastRdoq<'a, 'p> {
     pub(crate) bound: f32,
 }
 
-impl NullaryFnOnce for FastRdoq<'_, '_> {
-    type Output = Option<(Vec<i32>, f32)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self {
+kernel! {
+    /// The levels chosen, and what they cost; nothing if that reaches the bound.
+    pub(super) fn choose_fast(job: FastRdoq<'_, '_>) -> Option<(Vec<i32>, f32)> {
+        let FastRdoq {
             levels, context, ..
-        } = self;
+        } = job;
         let Scratch { kept, expected } = &mut *levels.scratch.borrow_mut();
         kept.clear();
-        let end = self.coefficients.len();
-        let points = self.prices.points;
+        let end = job.coefficients.len();
+        let points = job.prices.points;
         let mut walk = Walk {
             context,
-            coefficients: self.coefficients,
+            coefficients: job.coefficients,
             significance: levels.significance(context),
             magnitudes: levels.magnitudes(context.kind),
             escape: levels.lambda(),
@@ -74,7 +72,7 @@ impl NullaryFnOnce for FastRdoq<'_, '_> {
             walk.step_by_lanes(first);
         }
         let cost = walk.cost;
-        self.cut_off(kept, cost)
+        job.cut_off(kept, cost)
     }
 }
 
@@ -285,15 +283,15 @@ mod tests {
                 coefficients: &coefficients,
                 bound,
             };
-            let (chosen, found) = job(f32::INFINITY).call().expect("large levels survive");
+            let (chosen, found) = choose_fast(job(f32::INFINITY)).expect("large levels survive");
             assert_eq!(chosen.len(), length);
             let wanted = cost(&job(0.0), &chosen);
             assert!(
                 (found / wanted - 1.0).abs() < 1e-4,
                 "{side}: {found} {wanted}"
             );
-            assert!(job(found * 1.001).call().is_some());
-            assert!(job(found * 0.999).call().is_none());
+            assert!(choose_fast(job(found * 1.001)).is_some());
+            assert!(choose_fast(job(found * 0.999)).is_none());
         }
     }
 }

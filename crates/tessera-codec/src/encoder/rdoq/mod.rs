@@ -5,15 +5,14 @@ pub(crate) mod fast;
 
 use crate::encoder::cost::levels::LevelCosts;
 use crate::encoder::forward::energy;
-use crate::encoder::rdoq::fast::FastRdoq;
-use crate::simd::vectorised;
+use crate::encoder::rdoq::fast::{FastRdoq, choose_fast};
+use crate::simd::kernel;
 use crate::tile::entropy::coder::{self, Meter, ModelPair, costs, quick_zero_cost};
 use crate::tile::syntax::last_class;
 use crate::tile::syntax::patch_context::{
     CoefficientState, Expected, PatchContext, UNARY_LIMIT, last_position,
 };
 use crate::tile::transform::quantiser::shrinkage;
-use pulp::NullaryFnOnce;
 use tessera_dict::layout::Element;
 
 /// Below this magnitude (in steps) a coefficient is never the last one.
@@ -66,25 +65,20 @@ impl Choice {
     }
 }
 
-/// See [`Prices::quantise`].
-struct Quantise<'a, 'p> {
-    prices: &'a Prices<'a>,
-    context: &'a PatchContext<'p>,
-    coefficients: &'a [f32],
-}
-
-impl NullaryFnOnce for Quantise<'_, '_> {
-    type Output = Option<(Vec<i32>, f32)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let choices = self.prices.choose_all(self.context, self.coefficients);
-        let (last, cost) = (self.prices).choose_last(self.context, self.coefficients, &choices)?;
+kernel! {
+    /// See [`Prices::quantise`].
+    fn choose_levels(
+        prices: &Prices<'_>,
+        context: &PatchContext<'_>,
+        coefficients: &[f32],
+    ) -> Option<(Vec<i32>, f32)> {
+        let choices = prices.choose_all(context, coefficients);
+        let (last, cost) = prices.choose_last(context, coefficients, &choices)?;
         let signed = |(choice, c): (&Choice, &f32)| {
             let magnitude = choice.magnitude as i32;
             if *c < 0.0 { -magnitude } else { magnitude }
         };
-        let levels = choices[..=last].iter().zip(self.coefficients).map(signed);
+        let levels = choices[..=last].iter().zip(coefficients).map(signed);
         Some((levels.collect(), cost))
     }
 }
@@ -104,18 +98,14 @@ impl Prices<'_> {
         let tail = energy(&coefficients[end + 1..]);
         let coefficients = &coefficients[..=end];
         let (levels, cost) = match self.levels {
-            Some(levels) => vectorised(FastRdoq {
+            Some(levels) => choose_fast(FastRdoq {
                 prices: self,
                 levels,
                 context,
                 coefficients,
                 bound: bound - tail,
             }),
-            None => vectorised(Quantise {
-                prices: self,
-                context,
-                coefficients,
-            }),
+            None => choose_levels(self, context, coefficients),
         }?;
         Some((levels, cost + tail))
     }

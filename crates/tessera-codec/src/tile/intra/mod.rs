@@ -4,9 +4,8 @@
 
 pub(crate) mod neural;
 
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::intra::neural::NeuralIntra;
-use pulp::NullaryFnOnce;
 use std::cell::OnceCell;
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
@@ -206,19 +205,19 @@ impl<'a> Predictor<'a> {
     /// The prediction of `mode` without networks.
     fn predict_plainly(&self, mode: usize, out: &mut [i32]) {
         match (self.shape.width(), self.shape.height()) {
-            (4, 4) => vectorised(Predict::<4, 4>::new(self, mode, out)),
-            (4, _) => vectorised(Predict::<4, 8>::new(self, mode, out)),
-            (8, 4) => vectorised(Predict::<8, 4>::new(self, mode, out)),
-            (8, 8) => vectorised(Predict::<8, 8>::new(self, mode, out)),
-            (8, _) => vectorised(Predict::<8, 16>::new(self, mode, out)),
-            (16, 8) => vectorised(Predict::<16, 8>::new(self, mode, out)),
-            (16, 16) => vectorised(Predict::<16, 16>::new(self, mode, out)),
-            (16, _) => vectorised(Predict::<16, 32>::new(self, mode, out)),
-            (32, 16) => vectorised(Predict::<32, 16>::new(self, mode, out)),
-            (32, 32) => vectorised(Predict::<32, 32>::new(self, mode, out)),
-            (32, _) => vectorised(Predict::<32, 64>::new(self, mode, out)),
-            (64, 32) => vectorised(Predict::<64, 32>::new(self, mode, out)),
-            _ => vectorised(Predict::<64, 64>::new(self, mode, out)),
+            (4, 4) => predict_shape(Predict::<4, 4>::new(self, mode, out)),
+            (4, _) => predict_shape(Predict::<4, 8>::new(self, mode, out)),
+            (8, 4) => predict_shape(Predict::<8, 4>::new(self, mode, out)),
+            (8, 8) => predict_shape(Predict::<8, 8>::new(self, mode, out)),
+            (8, _) => predict_shape(Predict::<8, 16>::new(self, mode, out)),
+            (16, 8) => predict_shape(Predict::<16, 8>::new(self, mode, out)),
+            (16, 16) => predict_shape(Predict::<16, 16>::new(self, mode, out)),
+            (16, _) => predict_shape(Predict::<16, 32>::new(self, mode, out)),
+            (32, 16) => predict_shape(Predict::<32, 16>::new(self, mode, out)),
+            (32, 32) => predict_shape(Predict::<32, 32>::new(self, mode, out)),
+            (32, _) => predict_shape(Predict::<32, 64>::new(self, mode, out)),
+            (64, 32) => predict_shape(Predict::<64, 32>::new(self, mode, out)),
+            _ => predict_shape(Predict::<64, 64>::new(self, mode, out)),
         }
     }
 
@@ -382,15 +381,14 @@ impl<'a, const W: usize, const H: usize> Predict<'a, W, H> {
     }
 }
 
-impl<const W: usize, const H: usize> NullaryFnOnce for Predict<'_, W, H> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(mut self) {
-        match self.mode {
-            PLANAR => self.planar(),
-            MEAN => self.mean(),
-            _ => self.directional(),
+kernel! {
+    /// Fills the rows of a prediction.
+    fn predict_shape<const W: usize, const H: usize>(job: Predict<'_, W, H>) {
+        let mut job = job;
+        match job.mode {
+            PLANAR => job.planar(),
+            MEAN => job.mean(),
+            _ => job.directional(),
         }
     }
 }

@@ -3,10 +3,9 @@
 //! A network sees two lines of decoded samples around the patch, as differences to their mean, and says by how much
 //! the lowest frequencies of the patch differ from those of the planar prediction. It makes two such predictions.
 
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::intra::{Border, SAMPLE_MAX};
 use crate::tile::transform::synthesise_low;
-use pulp::NullaryFnOnce;
 use std::cell::OnceCell;
 use tessera_dict::net::WEIGHT_BITS;
 use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, MAX_UNITS, PLACES, PREDICTIONS, SIDE};
@@ -124,16 +123,16 @@ impl<'a> NeuralIntra<'a> {
         border: &Border,
         out: &mut [i32],
     ) {
-        let hidden = (self.hidden).get_or_init(|| self.look(net, shape, border));
+        let hidden = (self.hidden).get_or_init(|| self.hidden_layers(net, shape, border));
         let mut frequencies = [0; SIDE * SIDE];
         let frequencies = &mut frequencies[..patch_net::outputs(shape)];
         let weights = net.last.len() / PREDICTIONS;
-        vectorised(Forecast {
-            weights: &net.last[mode * weights..][..weights],
-            hidden: &hidden[..=patch_net::units(shape)],
-            shift: output_shift(shape),
+        predict_frequencies(
+            &net.last[mode * weights..][..weights],
+            &hidden[..=patch_net::units(shape)],
+            output_shift(shape),
             frequencies,
-        });
+        );
         // Most patches are small, and clearing a buffer for the largest takes longer than they do.
         match shape.area() {
             0..=SMALL => add_frequencies(shape, frequencies, &mut [0; SMALL], out),
@@ -142,16 +141,12 @@ impl<'a> NeuralIntra<'a> {
     }
 
     /// What both predictions start from.
-    fn look(&self, net: &PatchNet, shape: Shape, border: &Border) -> Hidden {
+    fn hidden_layers(&self, net: &PatchNet, shape: Shape, border: &Border) -> Hidden {
         let mut inputs = self.neural_context.describe(shape, border);
         let places = place_inputs(self.neural_context.middle(shape), self.nets.extent);
         fill_in_places(&mut inputs.values[..inputs.count], places);
         let mut hidden = [CONSTANT; MAX_UNITS + 1];
-        vectorised(Look {
-            net,
-            inputs: inputs.all(),
-            hidden: &mut hidden[..patch_net::units(shape)],
-        });
+        run_hidden_layers(net, inputs.all(), &mut hidden[..patch_net::units(shape)]);
         hidden
     }
 }
@@ -238,42 +233,23 @@ pub fn place_inputs(middle: [u32; 2], extent: [u16; 2]) -> [i16; PLACES] {
     places
 }
 
-/// What the hidden layers make of the inputs.
-struct Look<'a> {
-    net: &'a PatchNet,
-    inputs: &'a [i16],
-    hidden: &'a mut [i16],
-}
-
-impl NullaryFnOnce for Look<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let count = self.hidden.len();
+kernel! {
+    /// What the hidden layers make of the inputs.
+    fn run_hidden_layers(net: &PatchNet, inputs: &[i16], hidden: &mut [i16]) {
+        let count = hidden.len();
         let mut first = [CONSTANT; MAX_UNITS + 1];
-        layer(&self.net.first, self.inputs, &mut first[..count]);
-        layer(&self.net.second, &first[..=count], self.hidden);
+        layer(&net.first, inputs, &mut first[..count]);
+        layer(&net.second, &first[..=count], hidden);
     }
 }
 
-/// The frequencies a network expects beyond the planar prediction.
-struct Forecast<'a> {
-    weights: &'a [i16],
-    hidden: &'a [i16],
-    shift: u32,
-    frequencies: &'a mut [i32],
-}
-
-impl NullaryFnOnce for Forecast<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let outputs = self.weights.chunks_exact(self.hidden.len());
-        for (frequency, weights) in self.frequencies.iter_mut().zip(outputs) {
-            let sum = weighted(weights, self.hidden);
-            *frequency = (sum + (1 << (self.shift - 1))) >> self.shift;
+kernel! {
+    /// The frequencies a network expects beyond the planar prediction.
+    fn predict_frequencies(weights: &[i16], hidden: &[i16], shift: u32, frequencies: &mut [i32]) {
+        let outputs = weights.chunks_exact(hidden.len());
+        for (frequency, weights) in frequencies.iter_mut().zip(outputs) {
+            let sum = weighted(weights, hidden);
+            *frequency = (sum + (1 << (shift - 1))) >> shift;
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Classes of samples: how busy their surroundings are, in which direction, and whether a patch ends there.
 
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::canvas::PlaneBuffer;
 use crate::tile::syntax::patch_context::log_class;
 use crate::tile::transform::quantiser::Step;
-use pulp::NullaryFnOnce;
 use tessera_dict::filter::{ACTIVITIES, DIRECTIONS};
 use tessera_patch::shape::SUPERBLOCK;
 
@@ -81,7 +80,7 @@ impl Classes {
         let (columns, rows) = (width / CELL, height / CELL);
         let mut own: Vec<Gradients> = vec![[0; 4]; columns * rows];
         for (row, cells) in own.chunks_exact_mut(columns).enumerate() {
-            vectorised(GradientCells { framed, row, cells });
+            sum_gradients(framed, row, cells);
         }
         let mut cells = Vec::with_capacity(columns * rows);
         let mut sums = vec![[0; 4]; columns];
@@ -111,22 +110,13 @@ impl Classes {
     }
 }
 
-/// Sums up the second differences of a row of cells.
-struct GradientCells<'a> {
-    framed: &'a Framed,
-    row: usize,
-    cells: &'a mut [Gradients],
-}
-
-impl NullaryFnOnce for GradientCells<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (block, cells) in self.cells.chunks_mut(BLOCK / CELL).enumerate() {
+kernel! {
+    /// Sums up the second differences of a row of cells.
+    fn sum_gradients(framed: &Framed, row: usize, cells: &mut [Gradients]) {
+        for (block, cells) in cells.chunks_mut(BLOCK / CELL).enumerate() {
             let mut sums = [[0u16; BLOCK]; 4];
             for y in 0..CELL {
-                let windows = self.framed.windows(block * BLOCK, self.row * CELL + y);
+                let windows = framed.windows(block * BLOCK, row * CELL + y);
                 add_second_differences(&windows, &mut sums);
             }
             for (kind, sums) in sums.iter().enumerate() {

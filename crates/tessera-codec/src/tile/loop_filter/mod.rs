@@ -7,7 +7,7 @@ pub(crate) mod network;
 
 mod classes;
 
-use crate::simd::vectorised;
+use crate::simd::kernel;
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
@@ -16,7 +16,6 @@ use crate::tile::transform::quantiser::Step;
 #[cfg(feature = "encoder")]
 use classes::edge;
 use classes::{BLOCK, CELL, Classes, Framed, MARGIN, Windows, block_at};
-use pulp::NullaryFnOnce;
 use tessera_dict::filter::{COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
 use tessera_dict::layout::Element;
 use tessera_patch::shape::SUPERBLOCK;
@@ -121,7 +120,7 @@ pub(crate) fn filtered(
     let classes = Classes::new(&framed, width, height, step);
     let strips = strips(band);
     for (row, out) in out.data.chunks_exact_mut(CELL * width).enumerate() {
-        vectorised(FilterCells {
+        filter_cells(FilterCells {
             framed: &framed,
             strips: &strips,
             classes: classes.row(row),
@@ -182,7 +181,7 @@ const CELLS: usize = BLOCK / CELL;
 /// Weights of a row of samples, by tap.
 type BlockWeights = [[i16; BLOCK]; TAPS];
 
-/// Filters one row of cells, a block of samples after the other, so that sums stay in registers.
+/// One row of cells, filtered a block of samples after the other, so that sums stay in registers.
 struct FilterCells<'a> {
     framed: &'a Framed,
     strips: &'a [[Strip; 8]],
@@ -196,15 +195,14 @@ struct FilterCells<'a> {
     out: &'a mut [u16],
 }
 
-impl NullaryFnOnce for FilterCells<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(mut self) {
-        let width = self.out.len() / CELL;
+kernel! {
+    /// Filters one row of cells.
+    fn filter_cells(job: FilterCells<'_>) {
+        let mut job = job;
+        let width = job.out.len() / CELL;
         for x in (0..width).step_by(BLOCK) {
-            if self.flags[x / BLOCK] {
-                self.filter_block(x, width);
+            if job.flags[x / BLOCK] {
+                job.filter_block(x, width);
             }
         }
     }

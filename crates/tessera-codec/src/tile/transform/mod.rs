@@ -4,8 +4,7 @@
 
 pub(crate) mod quantiser;
 
-use crate::simd::vectorised;
-use pulp::NullaryFnOnce;
+use crate::simd::kernel;
 use std::sync::LazyLock;
 use tessera_dict::Basis;
 use tessera_dict::basis::{Rotation, SCALE_BITS};
@@ -111,22 +110,6 @@ pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut 
     }
 }
 
-/// [`synthesise`] for patches of `W` columns and at most `H` rows: clearing larger buffers than needed would cost more
-/// than small patches do.
-fn synthesise_within<const W: usize, const H: usize>(
-    shape: Shape,
-    basis: &Basis,
-    values: &[i32],
-    out: &mut [i32],
-) {
-    vectorised(Synthesise::<W, H> {
-        shape,
-        basis,
-        values,
-        out,
-    });
-}
-
 /// Most rows of [`synthesise_low`].
 const LOW_ROWS: usize = 8;
 
@@ -141,49 +124,27 @@ pub(crate) fn synthesise_low(shape: Shape, low: &[i32], columns: usize, out: &mu
     }
 }
 
-fn synthesise_low_columns<const W: usize>(low: &[i32], columns: usize, out: &mut [i32]) {
-    let out = out.as_chunks_mut().0;
-    vectorised(SynthesiseLow::<W> { low, columns, out });
-}
-
-struct SynthesiseLow<'a, const W: usize> {
-    low: &'a [i32],
-    columns: usize,
-    out: &'a mut [[i32; W]],
-}
-
-impl<const W: usize> NullaryFnOnce for SynthesiseLow<'_, W> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
+kernel! {
+    /// [`synthesise_low`] for patches of `W` columns.
+    fn synthesise_low_columns<const W: usize>(low: &[i32], columns: usize, out: &mut [i32]) {
         let mut spectrum = [[0; W]; LOW_ROWS];
-        let rows = self.low.len() / self.columns;
-        for (to, from) in spectrum.iter_mut().zip(self.low.chunks_exact(self.columns)) {
-            to[..self.columns].copy_from_slice(from);
+        let rows = low.len() / columns;
+        for (to, from) in spectrum.iter_mut().zip(low.chunks_exact(columns)) {
+            to[..columns].copy_from_slice(from);
         }
-        inverse_cosine(&mut spectrum[..rows], self.out);
+        inverse_cosine(&mut spectrum[..rows], out.as_chunks_mut().0);
     }
 }
 
-struct Synthesise<'a, const W: usize, const H: usize> {
-    shape: Shape,
-    basis: &'a Basis,
-    values: &'a [i32],
-    out: &'a mut [i32],
-}
-
-impl<const W: usize, const H: usize> NullaryFnOnce for Synthesise<'_, W, H> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self {
-            shape,
-            basis,
-            values,
-            out,
-        } = self;
+kernel! {
+    /// [`synthesise`] for patches of `W` columns and at most `H` rows: clearing larger buffers than needed would cost
+    /// more than small patches do.
+    fn synthesise_within<const W: usize, const H: usize>(
+        shape: Shape,
+        basis: &Basis,
+        values: &[i32],
+        out: &mut [i32],
+    ) {
         let mut spectrum = [[0i32; W]; H];
         let scan = &geometry(shape).scan;
         let rotated = basis.order.len();
