@@ -120,14 +120,16 @@ fn dictionary_problems_have_their_own_messages() {
         DICTIONARY,
         "pass it with --dict",
     );
-    let mut other = Dictionary::untrained();
-    other.provenance = "another one".into();
+    let other = Dictionary::untrained().edited(|parts| parts.provenance = "another one".into());
     let mut too_new = good.clone();
     too_new[3] = 9;
     let mut damaged = good.clone();
     damaged[good.len() / 2] ^= 1;
     let cases = [
-        (other.to_bytes(), "pass the one it was encoded with"),
+        (
+            other.unwrap().to_bytes(),
+            "pass the one it was encoded with",
+        ),
         (damaged, "get a fresh copy"),
         (good[..good.len() - 3].to_vec(), "get a fresh copy"),
         (b"garbage".to_vec(), "name a .tsd file"),

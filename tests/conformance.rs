@@ -149,8 +149,8 @@ fn the_streams_cover_every_tool() {
     let coverage = Coverage::of_all_streams();
     let dictionary = tessera_dict::Dictionary::builtin();
     for (kind, bases) in [
-        (PlaneKind::Luma, &dictionary.luma),
-        (PlaneKind::Chroma, &dictionary.chroma),
+        (PlaneKind::Luma, dictionary.luma()),
+        (PlaneKind::Chroma, dictionary.chroma()),
     ] {
         let at = kind as usize;
         assert_eq!(coverage.shapes[at].len(), SHAPES, "{kind:?} {coverage:?}");

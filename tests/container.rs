@@ -420,6 +420,32 @@ fn dictionary_errors_are_told_apart() {
     ));
 }
 
+/// An edited copy goes by a name of its own, so files coded with it cannot be taken for files of the original.
+#[test]
+fn files_of_an_edited_dictionary_are_refused_with_the_unedited_one() {
+    let original = Arc::new(Dictionary::untrained());
+    let edited = original.edited(|parts| parts.shrinkage = [[0; 3]; 2]);
+    let edited = Arc::new(edited.unwrap());
+    let picture = synthetic_picture(24, 16, PixelFormat::RGB8);
+    let file = encoder(40).dictionary(edited.clone()).encode(&picture);
+    let file = file.unwrap().bytes;
+    assert!(
+        Decoder::new()
+            .dictionary(edited.clone())
+            .decode(&file)
+            .is_ok()
+    );
+    let refused = Decoder::new().dictionary(original.clone()).decode(&file);
+    let named = DictionaryError::Mismatch {
+        needed: edited.id(),
+        given: original.id(),
+    };
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        Error::from(named).to_string()
+    );
+}
+
 #[test]
 fn size_target_is_met_closely() {
     let picture = synthetic_picture(40, 32, PixelFormat::RGB8);

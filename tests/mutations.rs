@@ -258,7 +258,7 @@ fn random_payloads_behind_good_headers() {
 
 /// The default dictionary with every number that a file may set freely at its limit.
 fn extreme_dictionary() -> Dictionary {
-    let mut dictionary = Dictionary::builtin().clone();
+    let mut dictionary = Dictionary::builtin().to_builder();
     dictionary.luma = extreme_bases(&dictionary.luma);
     dictionary.chroma = extreme_bases(&dictionary.chroma);
     for prior in [&mut dictionary.luma_prior, &mut dictionary.chroma_prior] {
@@ -282,7 +282,7 @@ fn extreme_dictionary() -> Dictionary {
             .for_each(|weight| *weight = largest);
     }
     dictionary.shrinkage = [[255; 3]; 2];
-    Dictionary::from_bytes(&dictionary.to_bytes()).expect("extremes are allowed")
+    dictionary.build().expect("extremes are allowed")
 }
 
 fn extreme_bases(bases: &BasisSet) -> BasisSet {
@@ -329,7 +329,7 @@ fn extreme_dictionaries_overflow_nothing() {
 
 #[test]
 fn filters_that_would_overflow_are_refused() {
-    let mut dictionary = Dictionary::builtin().clone();
-    dictionary.luma_filter.bands[0][0] = [i16::MIN; TAPS];
-    assert!(Dictionary::from_bytes(&dictionary.to_bytes()).is_err());
+    let edited =
+        Dictionary::builtin().edited(|parts| parts.luma_filter.bands[0][0] = [i16::MIN; TAPS]);
+    assert!(edited.is_err());
 }

@@ -10,10 +10,11 @@ use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Target, simd
 use tessera_dict::Dictionary;
 
 fn dictionary() -> Arc<Dictionary> {
-    let mut dictionary = Dictionary::builtin().clone();
-    dictionary.nets = nets();
-    dictionary.patch_nets = Some(patch_nets());
-    Arc::new(Dictionary::from_bytes(&dictionary.to_bytes()).expect("what was written is valid"))
+    let edited = Dictionary::builtin().edited(|parts| {
+        parts.nets = nets();
+        parts.patch_nets = Some(patch_nets());
+    });
+    Arc::new(edited.expect("the networks keep to the limits"))
 }
 
 /// Rings in colour, not a multiple of eight, larger than a superblock.
@@ -30,8 +31,9 @@ fn picture() -> Picture {
 
 #[test]
 fn networks_survive_the_file() {
-    assert_eq!(dictionary().nets, nets());
-    assert_eq!(dictionary().patch_nets, Some(patch_nets()));
+    let read = Dictionary::from_bytes(&dictionary().to_bytes()).expect("what was written is valid");
+    assert_eq!(read.nets(), &nets());
+    assert_eq!(read.patch_nets(), Some(&patch_nets()));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn the_streams_cover_every_reference_tool() {
         .iter()
         .filter_map(|l| Some(l.reference?.index))
         .collect();
-    assert_eq!(indices.len(), dictionary().references.len());
+    assert_eq!(indices.len(), dictionary().references().len());
     let learned = leaves
         .iter()
         .filter(|leaf| leaf.kind == PlaneKind::Luma && leaf.reference.is_none() && leaf.mode == 1);
@@ -116,7 +116,11 @@ fn the_streams_cover_every_reference_tool() {
 #[test]
 fn references_count_as_memory() {
     let (_, bytes) = streams().swap_remove(0);
-    let pixels: u64 = dictionary().references.iter().map(Reference::pixels).sum();
+    let pixels: u64 = dictionary()
+        .references()
+        .iter()
+        .map(Reference::pixels)
+        .sum();
     let limits = |memory| Limits {
         memory,
         ..Limits::default()
@@ -141,10 +145,8 @@ fn detailed(side: u32, left: u32) -> Picture {
 
 /// The default dictionary with one reference.
 fn with_reference(reference: Reference) -> Arc<Dictionary> {
-    let mut dictionary = Dictionary::builtin().clone();
-    dictionary.references = vec![reference];
-    let read = Dictionary::from_bytes(&dictionary.to_bytes());
-    Arc::new(read.expect("the file is well-formed"))
+    let edited = Dictionary::builtin().edited(|parts| parts.references = vec![reference]);
+    Arc::new(edited.expect("the reference keeps to the limits"))
 }
 
 fn coded(picture: &Picture, quantiser: u8) -> Vec<u8> {
@@ -267,10 +269,12 @@ fn dictionaries_with_hostile_references_are_refused() {
 }
 
 #[test]
-fn references_beyond_the_limits_are_refused_on_load() {
-    let mut dictionary = Dictionary::builtin().clone();
-    dictionary.references = vec![Reference::new(4096, 4097, Vec::new())];
-    assert!(Dictionary::from_bytes(&dictionary.to_bytes()).is_err());
-    dictionary.references = vec![Reference::new(1, 1, Vec::new()); 17];
-    assert!(Dictionary::from_bytes(&dictionary.to_bytes()).is_err());
+fn references_beyond_the_limits_are_refused() {
+    for references in [
+        vec![Reference::new(4096, 4097, Vec::new())],
+        vec![Reference::new(1, 1, Vec::new()); 17],
+    ] {
+        let built = Dictionary::builtin().edited(|parts| parts.references = references);
+        assert!(built.is_err());
+    }
 }

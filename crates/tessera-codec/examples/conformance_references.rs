@@ -61,7 +61,7 @@ type Stream = (String, String, Vec<u8>);
 /// The untrained dictionary with empty magnitude models, networks, and three references: colour, colour with alpha,
 /// gray.
 fn dictionary() -> Outcome<Dictionary> {
-    let mut dictionary = Dictionary::untrained();
+    let mut dictionary = Dictionary::builder();
     dictionary.luma = without_models(&dictionary.luma);
     dictionary.chroma = without_models(&dictionary.chroma);
     dictionary.nets = networks::nets();
@@ -79,7 +79,7 @@ fn dictionary() -> Outcome<Dictionary> {
             .references
             .push(Reference::new(width, height, stream));
     }
-    Ok(dictionary)
+    Ok(dictionary.build()?)
 }
 
 fn without_models(bases: &BasisSet) -> BasisSet {

@@ -15,7 +15,7 @@ use tessera_patch::Plane;
 /// # Errors
 /// [`DictionaryError::Reference`] naming the first one that is no valid picture of its stated size.
 pub(crate) fn decoded(dictionary: &Dictionary) -> Result<Vec<&ReferencePlanes>, DictionaryError> {
-    let references = dictionary.references.iter().enumerate();
+    let references = dictionary.references().iter().enumerate();
     references
         .map(|(index, reference)| planes(index, reference))
         .collect()
@@ -23,7 +23,7 @@ pub(crate) fn decoded(dictionary: &Dictionary) -> Result<Vec<&ReferencePlanes>, 
 
 /// Most bytes that the decoded references of a dictionary take: two for each of up to four channels.
 pub(crate) fn memory(dictionary: &Dictionary) -> u64 {
-    let references = dictionary.references.iter();
+    let references = dictionary.references().iter();
     let pixels = references.map(|reference| reference.pixels());
     8 * pixels.sum::<u64>()
 }

@@ -15,6 +15,9 @@ pub enum Error {
     /// The file contradicts itself.
     #[error("the dictionary is corrupt: {0}; get a fresh copy of it")]
     Corrupt(&'static str),
+    /// The parts handed to a builder make no dictionary.
+    #[error("the parts make no dictionary: {0}")]
+    Unfit(&'static str),
 }
 
 impl From<std::io::Error> for Error {

@@ -3,6 +3,7 @@
 //! A file is a magic, a version and a list of sections; every section has a tag, a length and a checksum.
 
 use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotation};
+use crate::dictionary::DictionaryBuilder;
 use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, MAX_INPUTS};
@@ -11,7 +12,7 @@ use crate::pack::{pack_zeros, unpack_zeros};
 use crate::patch_net;
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::reference;
-use crate::{DictId, Dictionary};
+
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
 use std::borrow::Cow;
 
@@ -37,7 +38,7 @@ const PROVENANCE: Tag = *b"PROV";
 const WEIGHT_SHIFT: u32 = 2;
 
 /// Writes a dictionary.
-pub fn write(dictionary: &Dictionary) -> Vec<u8> {
+pub(crate) fn write(dictionary: &DictionaryBuilder) -> Vec<u8> {
     let mut out = Vec::from(MAGIC);
     out.push(VERSION);
     let mut section = |tag: Tag, body: Vec<u8>| {
@@ -72,8 +73,8 @@ pub fn write(dictionary: &Dictionary) -> Vec<u8> {
     out
 }
 
-/// Reads and validates a dictionary that goes by the name `identity`.
-pub(crate) fn read(data: &[u8], identity: DictId) -> Result<Dictionary, Error> {
+/// Reads and validates a dictionary.
+pub(crate) fn read(data: &[u8]) -> Result<DictionaryBuilder, Error> {
     let version = data
         .strip_prefix(&MAGIC)
         .and_then(|rest| rest.first())
@@ -81,27 +82,23 @@ pub(crate) fn read(data: &[u8], identity: DictId) -> Result<Dictionary, Error> {
     if *version != VERSION {
         return Err(Error::UnsupportedVersion(*version));
     }
-    assemble(
-        &Sections::Packed(packed_sections(&data[MAGIC.len() + 1..])?),
-        identity,
-    )
+    assemble(&Sections::Packed(packed_sections(
+        &data[MAGIC.len() + 1..],
+    )?))
 }
 
 /// Reads a dictionary whose sections, tag, length and body each, were unpacked when the program was built.
-pub(crate) fn read_unpacked(
-    mut data: &'static [u8],
-    identity: DictId,
-) -> Result<Dictionary, Error> {
+pub(crate) fn read_unpacked(mut data: &'static [u8]) -> Result<DictionaryBuilder, Error> {
     let mut sections = Vec::new();
     while !data.is_empty() {
         let tag = take_array(&mut data)?;
         let length = u32::from_le_bytes(take_array(&mut data)?) as usize;
         sections.push((tag, take(&mut data, length)?));
     }
-    assemble(&Sections::Unpacked(sections), identity)
+    assemble(&Sections::Unpacked(sections))
 }
 
-fn assemble(sections: &Sections<'_>, identity: DictId) -> Result<Dictionary, Error> {
+fn assemble(sections: &Sections<'_>) -> Result<DictionaryBuilder, Error> {
     let luma = read_bases(&sections.find(LUMA_BASES)?, PlaneKind::Luma)?;
     let chroma = read_bases(&sections.find(CHROMA_BASES)?, PlaneKind::Chroma)?;
     let references = match sections.find_optional(REFERENCES)? {
@@ -115,8 +112,7 @@ fn assemble(sections: &Sections<'_>, identity: DictId) -> Result<Dictionary, Err
     let luma_prior = read_prior(LUMA_PRIOR, luma.totals())?;
     let chroma_prior = read_prior(CHROMA_PRIOR, chroma.totals())?;
     let provenance = String::from_utf8(sections.find(PROVENANCE)?.into_owned());
-    Ok(Dictionary {
-        identity,
+    Ok(DictionaryBuilder {
         luma,
         chroma,
         luma_prior,
@@ -332,7 +328,7 @@ pub(crate) fn take<'a>(body: &mut &'a [u8], count: usize) -> Result<&'a [u8], Er
 fn write_prior(prior: &Prior, (cells, vectors): (usize, usize)) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 * cells + 2 * MAX_INPUTS * vectors);
     for cell in &prior.cells[..cells] {
-        out.extend([cell.log_odds as u8, cell.count]);
+        out.extend([cell.log_odds as u8, cell.count.min(MAX_COUNT)]);
     }
     for weight in prior.weights[..vectors].iter().flatten() {
         let stored =

@@ -31,6 +31,8 @@ impl fmt::Display for DictId {
     }
 }
 
+/// Number of the dictionary that has learned nothing.
+pub(crate) const UNTRAINED: u8 = 0;
 /// Number of the default dictionary; a number is never given to another one, or old files would decode to garbage.
 pub(crate) const DEFAULT: u8 = 2;
 static DEFAULT_SECTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/default.sections"));
@@ -40,15 +42,22 @@ impl Dictionary {
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Dictionary> = OnceLock::new();
         BUILTIN.get_or_init(|| {
-            format::read_unpacked(DEFAULT_SECTIONS, DictId::Builtin(DEFAULT))
-                .expect("the built-in dictionary is valid")
+            let content = format::read_unpacked(DEFAULT_SECTIONS);
+            Self::carried(content.expect("the built-in dictionary is valid"), DEFAULT)
         })
     }
+}
 
-    /// The name by which files refer to this dictionary.
-    pub fn id(&self) -> DictId {
-        self.identity
-    }
+/// The identity of the dictionary with this file: the number of the built-in one it is, or else its hash.
+pub(crate) fn of_content(file: &[u8]) -> DictId {
+    static CARRIED: OnceLock<[(DictId, DictId); 2]> = OnceLock::new();
+    let carried = CARRIED.get_or_init(|| {
+        [Dictionary::builtin(), &Dictionary::untrained()]
+            .map(|dictionary| (DictId::of(&dictionary.to_bytes()), dictionary.id()))
+    });
+    let hash = DictId::of(file);
+    let known = carried.iter().find(|(own, _)| *own == hash);
+    known.map_or(hash, |&(_, number)| number)
 }
 
 #[cfg(test)]

@@ -130,6 +130,9 @@ pub enum TrainError {
     /// The learning itself failed.
     #[error("learning the bases failed")]
     Learning(#[from] batchsvd::Error),
+    /// What was learned leaves the limits of the format.
+    #[error("what was learned makes no dictionary")]
+    Dictionary(#[from] tessera_dict::Error),
 }
 
 /// Pictures encoded side by side before their harvests are merged; bounds the memory.
@@ -163,10 +166,10 @@ pub fn train(
     observer.progress(Stage::Bases, 1, 1);
     drop(harvest);
     let filters = training.adapt(Stage::Filter, observer)?;
-    training.learn_filters(&filters);
+    training.learn_filters(&filters)?;
     training.adapt(Stage::Priors, observer)?;
-    training.dictionary.provenance = training.provenance()?;
-    Ok(training.dictionary)
+    let provenance = training.provenance()?;
+    Ok((training.dictionary).edited(|parts| parts.provenance = provenance)?)
 }
 
 /// Fails once the observer wants to stop.
@@ -213,12 +216,14 @@ impl Training<'_> {
     }
 
     fn learn_bases(&mut self, harvest: &Harvest) -> Result<(), TrainError> {
-        let start = [&self.dictionary.luma, &self.dictionary.chroma];
+        let start = [self.dictionary.luma(), self.dictionary.chroma()];
         let [luma, chroma] = learn_bases(harvest, start, self.effort.lambda)?;
-        self.dictionary.luma_prior = Prior::untrained(luma.totals());
-        self.dictionary.chroma_prior = Prior::untrained(chroma.totals());
-        (self.dictionary.luma, self.dictionary.chroma) = (luma, chroma);
-        self.dictionary.shrinkage = harvest.shrinkage(self.dictionary.shrinkage, 0);
+        self.dictionary = self.dictionary.edited(|parts| {
+            parts.luma_prior = Prior::untrained(luma.totals());
+            parts.chroma_prior = Prior::untrained(chroma.totals());
+            (parts.luma, parts.chroma) = (luma, chroma);
+            parts.shrinkage = harvest.shrinkage(parts.shrinkage, 0);
+        })?;
         Ok(())
     }
 
@@ -265,16 +270,21 @@ impl Training<'_> {
                 .collect();
             Prior::merged(&own)
         };
-        self.dictionary.luma_prior = merged(PlaneKind::Luma);
-        self.dictionary.chroma_prior = merged(PlaneKind::Chroma);
+        self.dictionary = self.dictionary.edited(|parts| {
+            parts.luma_prior = merged(PlaneKind::Luma);
+            parts.chroma_prior = merged(PlaneKind::Chroma);
+        })?;
         Ok(statistics)
     }
 
-    fn learn_filters(&mut self, statistics: &BandStatistics) {
-        for (band, [luma, chroma]) in statistics.iter().enumerate() {
-            self.dictionary.luma_filter.bands[band] = solve_filter(luma);
-            self.dictionary.chroma_filter.bands[band] = solve_filter(chroma);
-        }
+    fn learn_filters(&mut self, statistics: &BandStatistics) -> Result<(), TrainError> {
+        self.dictionary = self.dictionary.edited(|parts| {
+            for (band, [luma, chroma]) in statistics.iter().enumerate() {
+                parts.luma_filter.bands[band] = solve_filter(luma);
+                parts.chroma_filter.bands[band] = solve_filter(chroma);
+            }
+        })?;
+        Ok(())
     }
 
     /// What the dictionary says about its origin.

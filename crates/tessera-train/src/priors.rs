@@ -4,7 +4,7 @@ use crate::cells::{Pull, fit_cell};
 use rayon::prelude::*;
 use tessera_codec::encoder::training::{CarriedModels, CellCount, Decisions};
 use tessera_dict::layout::{BasisTotals, MAX_INPUTS};
-use tessera_dict::{Dictionary, PlaneKind, Prior};
+use tessera_dict::{DictionaryBuilder, PlaneKind, Prior};
 
 /// Independent descents over parts of the decisions; fixed, so that threads do not matter.
 const CHAINS: usize = 4;
@@ -17,7 +17,7 @@ const PULL: Pull = Pull {
 };
 
 /// Priors of luma and chroma that code parts like these in few bits, each part starting from them.
-pub(crate) fn fit_priors(dictionary: &Dictionary, parts: &[Decisions]) -> [Prior; 2] {
+pub(crate) fn fit_priors(dictionary: &DictionaryBuilder, parts: &[Decisions]) -> [Prior; 2] {
     let totals = [dictionary.luma.totals(), dictionary.chroma.totals()];
     let start = [&dictionary.luma_prior, &dictionary.chroma_prior];
     let mut priors = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {

@@ -48,14 +48,14 @@ impl Origin {
     /// # Errors
     /// [`TrainError::OtherRun`] if the checkpoint is of another origin.
     pub(crate) fn history_of(&self, checkpoint: &Dictionary) -> Result<History, TrainError> {
-        let rest = checkpoint.provenance.strip_prefix(&self.head);
+        let rest = checkpoint.provenance().strip_prefix(&self.head);
         rest.and_then(History::read).ok_or(TrainError::OtherRun)
     }
 }
 
 /// The pictures of the whole training set that became references, as a dictionary's provenance tells them.
 pub(crate) fn taken_by(dictionary: &Dictionary) -> Vec<usize> {
-    let lines = dictionary.provenance.lines();
+    let lines = dictionary.provenance().lines();
     let list = lines.filter_map(|line| line.strip_prefix(TAKEN)).next();
     let numbers = list.unwrap_or_default().split_whitespace();
     numbers.filter_map(|number| number.parse().ok()).collect()

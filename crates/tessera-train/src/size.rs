@@ -23,25 +23,22 @@ pub(crate) fn within(
         let Some((kind, group)) = least_useful(&fitting, harvest) else {
             return Err(TrainError::TooLarge { limit, least: size });
         };
-        match kind {
-            PlaneKind::Luma => {
-                let fewer = without_last(&fitting.luma, group);
-                fitting.luma_prior = transfer(&fitting.luma_prior, &fitting.luma, &fewer);
-                fitting.luma = fewer;
-            }
-            PlaneKind::Chroma => {
-                let fewer = without_last(&fitting.chroma, group);
-                fitting.chroma_prior = transfer(&fitting.chroma_prior, &fitting.chroma, &fewer);
-                fitting.chroma = fewer;
-            }
-        }
+        fitting = fitting.edited(|parts| {
+            let (bases, prior) = match kind {
+                PlaneKind::Luma => (&mut parts.luma, &mut parts.luma_prior),
+                PlaneKind::Chroma => (&mut parts.chroma, &mut parts.chroma_prior),
+            };
+            let fewer = without_last(bases, group);
+            *prior = transfer(prior, bases, &fewer);
+            *bases = fewer;
+        })?;
     }
 }
 
 /// The group whose last learned basis is chosen least often for its size.
 fn least_useful(dictionary: &Dictionary, harvest: &Harvest) -> Option<(PlaneKind, usize)> {
     let mut least: Option<(f64, PlaneKind, usize)> = None;
-    for bases in [&dictionary.luma, &dictionary.chroma] {
+    for bases in [dictionary.luma(), dictionary.chroma()] {
         let kind = bases.kind();
         let groups = BasisSet::keys(kind).zip(bases.groups()).enumerate();
         for (index, ((shape, class), group)) in groups {

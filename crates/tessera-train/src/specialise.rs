@@ -147,7 +147,7 @@ pub fn specialise(
             None => History::default(),
         },
     };
-    run.best.provenance = origin.describe(&run.history);
+    run.describe(&origin)?;
     let finished = match run.all_rounds(&origin) {
         Ok(()) => true,
         Err(TrainError::Stopped) => false,
@@ -197,12 +197,19 @@ impl Run<'_> {
         while self.history.rounds() < self.params.rounds {
             let before = self.change;
             self.round()?;
-            self.best.provenance = origin.describe(&self.history);
+            self.describe(origin)?;
             self.observer.checkpoint(&self.best);
             if self.change > before - WORTH_ANOTHER_ROUND {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Has the best dictionary tell where it comes from.
+    fn describe(&mut self, origin: &Origin) -> Result<(), TrainError> {
+        let provenance = origin.describe(&self.history);
+        self.best = (self.best).edited(|parts| parts.provenance = provenance)?;
         Ok(())
     }
 
@@ -226,12 +233,12 @@ impl Run<'_> {
             let forecasts = teacher.forecasts(chunk, tasks.len())?;
             forecasts.into_iter().for_each(|own| all.merge(own));
         }
-        let mut next = self.best.clone();
-        next.patch_nets = all.learn(self.params.seed, budget, |done| {
+        let nets = all.learn(self.params.seed, budget, |done| {
             (self.observer).progress(Stage::Prediction, SHAPE_COUNT + done, 2 * SHAPE_COUNT);
             go_on(self.observer)
         })?;
-        if next.patch_nets == self.best.patch_nets || !self.fits(&next) {
+        let next = self.best.edited(|parts| parts.patch_nets = nets)?;
+        if next.patch_nets() == self.best.patch_nets() || !self.fits(&next) {
             return Ok(());
         }
         let change = self.judged(&next)?;
@@ -246,17 +253,17 @@ impl Run<'_> {
         let turn = self.history.rounds() * (HARVEST_PASSES + SETTLING_PASSES);
         let budget = self.params.budget.share(FOR_HARVEST);
         let seen = self.collect(&self.best.clone(), turn, HARVEST_PASSES, budget)?;
-        let tuned = self.tuned(&self.best, &seen);
+        let tuned = self.tuned(&self.best, &seen)?;
         let tuned_change = self.judged(&tuned)?;
         self.observer.progress(Stage::Bases, 0, 1);
-        let mut based = self.with_new_bases(&tuned, &seen);
+        let mut based = self.with_new_bases(&tuned, &seen)?;
         if let Some(limit) = self.params.max_bytes {
             based = within(based, &seen.harvest, limit)?;
         }
         drop(seen);
         let budget = self.params.budget.share(FOR_SETTLING);
         let again = self.collect(&based, turn + HARVEST_PASSES, SETTLING_PASSES, budget)?;
-        let based = self.tuned(&based, &again);
+        let based = self.tuned(&based, &again)?;
         let based_change = self.judged(&based)?;
         self.history.add(tuned_change, based_change);
         for (dictionary, change) in [(tuned, tuned_change), (based, based_change)] {
@@ -276,11 +283,12 @@ impl Run<'_> {
 
     /// Goes back to the filters of the start if the judges like them better.
     fn undo_filter(&mut self) -> Result<(), TrainError> {
-        let mut plain = self.best.clone();
-        plain.luma_filter = self.start.luma_filter.clone();
-        plain.chroma_filter = self.start.chroma_filter.clone();
-        let has_net = self.best.nets != [None, None];
-        if !has_net && plain.luma_filter != self.best.luma_filter {
+        let has_net = self.best.nets() != &[None, None];
+        if !has_net && self.start.luma_filter() != self.best.luma_filter() {
+            let plain = self.best.edited(|parts| {
+                parts.luma_filter = self.start.luma_filter().clone();
+                parts.chroma_filter = self.start.chroma_filter().clone();
+            })?;
             let change = self.judged(&plain)?;
             if change < self.change {
                 (self.best, self.change) = (plain, change);
@@ -291,13 +299,13 @@ impl Run<'_> {
 
     /// Proposes a network learned from what the best dictionary's filter leaves.
     fn restore(&mut self, turn: usize) -> Result<(), TrainError> {
-        let mut next = self.best.clone();
-        next.nets = [None, None];
+        let plain = self.best.edited(|parts| parts.nets = [None, None])?;
         let budget = self.params.budget.share(FOR_NETWORK);
-        let samples = self.net_samples(&next, turn, budget.share(FOR_EXAMPLES))?;
+        let samples = self.net_samples(&plain, turn, budget.share(FOR_EXAMPLES))?;
         self.observer.progress(Stage::Network, 1, 2);
-        next.nets = learn_nets(samples, self.params.seed, budget);
-        if next.nets == self.best.nets || !self.fits(&next) {
+        let nets = learn_nets(samples, self.params.seed, budget);
+        let next = plain.edited(|parts| parts.nets = nets)?;
+        if next.nets() == self.best.nets() || !self.fits(&next) {
             return Ok(());
         }
         let change = self.judged(&next)?;
@@ -337,31 +345,36 @@ impl Run<'_> {
 
     /// Priors, filter and reconstruction points fitted to what was seen with `dictionary`; a filter with a network
     /// behind it stays, because the network was learned from what it leaves.
-    fn tuned(&self, dictionary: &Dictionary, seen: &Collected) -> Dictionary {
-        let mut next = dictionary.clone();
+    fn tuned(&self, dictionary: &Dictionary, seen: &Collected) -> Result<Dictionary, TrainError> {
+        let mut next = dictionary.to_builder();
         let start = self.start;
-        next.luma_prior = transfer(&start.luma_prior, &start.luma, &next.luma);
-        next.chroma_prior = transfer(&start.chroma_prior, &start.chroma, &next.chroma);
+        next.luma_prior = transfer(start.luma_prior(), start.luma(), &next.luma);
+        next.chroma_prior = transfer(start.chroma_prior(), start.chroma(), &next.chroma);
         [next.luma_prior, next.chroma_prior] = fit_priors(&next, &seen.decisions);
         let bands = if next.nets == [None, None] { BANDS } else { 0 };
         for (band, [luma, chroma]) in seen.filters.iter().enumerate().take(bands) {
             let fit =
                 |statistics, filter: &FilterSet| solve_filter_from(statistics, &filter.bands[band]);
-            next.luma_filter.bands[band] = fit(luma, &start.luma_filter);
-            next.chroma_filter.bands[band] = fit(chroma, &start.chroma_filter);
+            next.luma_filter.bands[band] = fit(luma, start.luma_filter());
+            next.chroma_filter.bands[band] = fit(chroma, start.chroma_filter());
         }
-        next.shrinkage = seen.harvest.shrinkage(start.shrinkage, POINTS_PULL);
-        next
+        next.shrinkage = seen.harvest.shrinkage(*start.shrinkage(), POINTS_PULL);
+        Ok(next.build()?)
     }
 
     /// Bases and magnitude models fitted to the harvest; priors carried over.
-    fn with_new_bases(&self, dictionary: &Dictionary, seen: &Collected) -> Dictionary {
-        let mut next = dictionary.clone();
-        let bases = [&dictionary.luma, &dictionary.chroma];
-        [next.luma, next.chroma] = adapt_bases(&seen.harvest, bases, self.effort.lambda);
-        next.luma_prior = transfer(&dictionary.luma_prior, &dictionary.luma, &next.luma);
-        next.chroma_prior = transfer(&dictionary.chroma_prior, &dictionary.chroma, &next.chroma);
-        next
+    fn with_new_bases(
+        &self,
+        dictionary: &Dictionary,
+        seen: &Collected,
+    ) -> Result<Dictionary, TrainError> {
+        let (luma, chroma) = (dictionary.luma(), dictionary.chroma());
+        let adapted = adapt_bases(&seen.harvest, [luma, chroma], self.effort.lambda);
+        let mut next = dictionary.to_builder();
+        [next.luma, next.chroma] = adapted;
+        next.luma_prior = transfer(dictionary.luma_prior(), luma, &next.luma);
+        next.chroma_prior = transfer(dictionary.chroma_prior(), chroma, &next.chroma);
+        Ok(next.build()?)
     }
 
     /// Codes the gallery in the closed loop of `dictionary`.

@@ -101,7 +101,7 @@ fn threads_and_interruptions_do_not_change_the_result() {
         part = run(&gallery, 1, Some(&checkpoint), again).unwrap();
     }
     assert!(part.dictionary.to_bytes() == whole.dictionary.to_bytes());
-    let origin = &whole.dictionary.provenance;
+    let origin = whole.dictionary.provenance();
     assert!(origin.contains("start: builtin:2") && origin.contains("trace: "));
 }
 
@@ -111,7 +111,7 @@ fn a_run_stopped_at_once_keeps_the_start_and_another_collection_cannot_resume_it
     let gallery = write_pictures(folder.path(), 4);
     let stopped = run(&gallery, 1, None, &mut StopAfter::new(0)).unwrap();
     assert!(!stopped.finished && stopped.change == 0.0);
-    assert_eq!(stopped.dictionary.luma, Dictionary::builtin().luma);
+    assert_eq!(stopped.dictionary.luma(), Dictionary::builtin().luma());
     let other = tempfile::tempdir().unwrap();
     let more = write_pictures(other.path(), 5);
     let error = run(&more, 1, Some(&stopped.dictionary), &mut StopAfter::new(0));

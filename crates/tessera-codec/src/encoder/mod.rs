@@ -214,7 +214,7 @@ impl Effort {
         const NETWORK_RANGE: f32 = 1.3;
         const NETWORK_HALVES: f32 = 1.2;
         const NETWORK_HALVES_MARGIN: f32 = 1.08;
-        if dictionary.patch_nets.is_none() || !self.pruned {
+        if dictionary.patch_nets().is_none() || !self.pruned {
             return self;
         }
         Self {

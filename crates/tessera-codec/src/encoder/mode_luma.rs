@@ -452,7 +452,7 @@ impl<'d> Encoder<'d> {
         let prices = Prices {
             models: self.models(),
             lambda: self.lambda,
-            points: &self.state.dictionary.shrinkage[site.kind as usize],
+            points: &self.state.dictionary.shrinkage()[site.kind as usize],
             levels: self.effort.fast_rdoq.then_some(&self.level_costs),
         };
         let found = prices.quantise(&context, &values, shape.coded(), bound);

@@ -224,22 +224,22 @@ impl<'a> TileState<'a> {
 
     pub(crate) fn bases(&self, kind: PlaneKind) -> &'a BasisSet {
         match kind {
-            PlaneKind::Luma => &self.dictionary.luma,
-            PlaneKind::Chroma => &self.dictionary.chroma,
+            PlaneKind::Luma => self.dictionary.luma(),
+            PlaneKind::Chroma => self.dictionary.chroma(),
         }
     }
 
     /// Filtered components of a plane kind.
     pub(crate) fn filtered(&self, kind: PlaneKind, flags: &FilterFlags) -> Vec<PlaneBuffer> {
         let filters = match kind {
-            PlaneKind::Luma => &self.dictionary.luma_filter,
-            PlaneKind::Chroma => &self.dictionary.chroma_filter,
+            PlaneKind::Luma => self.dictionary.luma_filter(),
+            PlaneKind::Chroma => self.dictionary.chroma_filter(),
         };
         let band = &filters.bands[FilterSet::band(self.quantisers[kind as usize])];
         let canvas = self.canvas(kind);
         let step = self.step(kind);
         let quantiser = self.quantisers[kind as usize];
-        let component = |component: usize| match &self.dictionary.nets[kind as usize] {
+        let component = |component: usize| match &self.dictionary.nets()[kind as usize] {
             None => filtered(canvas, component, step, band, flags),
             Some(net) => {
                 let whole = filtered(canvas, component, step, band, &flags.everywhere());
@@ -476,7 +476,7 @@ impl<'a> TileState<'a> {
         samples: &'s [u16],
         stride: usize,
     ) -> Option<NeuralIntra<'s>> {
-        let nets = self.dictionary.patch_nets.as_ref()?;
+        let nets = self.dictionary.patch_nets()?;
         (site.kind == PlaneKind::Luma)
             .then(|| NeuralIntra::new(nets, self.neural_context(site, samples, stride)))
     }
@@ -597,7 +597,7 @@ impl<'a> TileState<'a> {
         let shape = orientation.apply(site.shape);
         let basis = &self.bases(site.kind).group(shape, orientation.class)[patch.choice as usize];
         let step = self.step(site.kind);
-        let points = &self.dictionary.shrinkage[site.kind as usize];
+        let points = &self.dictionary.shrinkage()[site.kind as usize];
         let mut values = self.samples.take(patch.levels.len());
         for (value, &level) in values.iter_mut().zip(&patch.levels) {
             *value = step.dequantise(level, points);

@@ -116,8 +116,8 @@ struct Tracer<'a> {
 impl Tracer<'_> {
     fn inputs(&self, kind: PlaneKind, element: Element) -> usize {
         let bases = match kind {
-            PlaneKind::Luma => &self.dictionary.luma,
-            PlaneKind::Chroma => &self.dictionary.chroma,
+            PlaneKind::Luma => self.dictionary.luma(),
+            PlaneKind::Chroma => self.dictionary.chroma(),
         };
         element.layout(bases.totals()).inputs.len()
     }

@@ -39,7 +39,7 @@ impl Gains {
         budget: Budget,
         go_on: &mut dyn FnMut() -> Result<(), TrainError>,
     ) -> Result<Self, TrainError> {
-        let batches = batches(candidates, start);
+        let batches = batches(candidates, start)?;
         let probes = probes(gallery.len());
         let probe = |&turn: &usize| {
             let index = probes[turn];
@@ -105,7 +105,7 @@ impl Gains {
 const LEAST_SHARE: f32 = 0.002;
 
 /// Dictionaries that carry the candidates, as many as each may hold.
-fn batches(candidates: &[Candidate], start: &Dictionary) -> Vec<Dictionary> {
+fn batches(candidates: &[Candidate], start: &Dictionary) -> Result<Vec<Dictionary>, TrainError> {
     let mut batches: Vec<Vec<Reference>> = Vec::new();
     let mut pixels = 0;
     for Candidate { reference, .. } in candidates {
@@ -120,11 +120,7 @@ fn batches(candidates: &[Candidate], start: &Dictionary) -> Vec<Dictionary> {
             }
         }
     }
-    let dictionary = |references| {
-        let mut dictionary = start.clone();
-        dictionary.references = references;
-        dictionary
-    };
+    let dictionary = |references| Ok(start.edited(|parts| parts.references = references)?);
     batches.into_iter().map(dictionary).collect()
 }
 

@@ -170,7 +170,7 @@ pub fn choose_references(
             best = tried;
         }
         match done(3 + step) {
-            Err(TrainError::Stopped) if !best.dictionary.references.is_empty() => break,
+            Err(TrainError::Stopped) if !best.dictionary.references().is_empty() => break,
             other => other?,
         }
     }
@@ -187,15 +187,17 @@ pub fn references_of(
     gallery: &Gallery,
     start: &Dictionary,
 ) -> Result<ReferenceChoice, TrainError> {
-    let mut dictionary = start.clone();
     let taken = taken_by(checkpoint);
     if taken.iter().any(|&index| index >= gallery.len()) {
         return Err(TrainError::OtherRun);
     }
-    if !checkpoint.references.is_empty() {
-        dictionary.references = checkpoint.references.clone();
-        trial::learn_priors(gallery, &mut dictionary, &taken)?;
-    }
+    let dictionary = if checkpoint.references().is_empty() {
+        start.clone()
+    } else {
+        let references = checkpoint.references().to_vec();
+        let dictionary = start.edited(|parts| parts.references = references)?;
+        trial::learn_priors(gallery, &dictionary, &taken)?
+    };
     Ok(ReferenceChoice {
         dictionary,
         taken,

@@ -91,20 +91,20 @@ impl<'a> Judge<'a> {
 
     /// The start dictionary with some references, and what that gives.
     pub(super) fn trial(&self, chosen: &[&Candidate]) -> Result<ReferenceChoice, TrainError> {
-        let mut dictionary = self.start.clone();
         let references = chosen.iter().map(|candidate| candidate.reference.clone());
-        dictionary.references = references.collect();
+        let references = references.collect();
+        let dictionary = self.start.edited(|parts| parts.references = references)?;
         let taken: Vec<usize> = chosen
             .iter()
             .filter_map(|candidate| candidate.source)
             .collect();
-        learn_priors(self.gallery, &mut dictionary, &taken)?;
+        let dictionary = learn_priors(self.gallery, &dictionary, &taken)?;
         let pairs = self.outcomes(&dictionary);
         let changes = pairs.iter().zip(&self.alone);
         let change: f64 = changes
             .map(|(with, alone)| with.bytes - alone.bytes + with.error - alone.error)
             .sum();
-        let streams = dictionary.references.iter().map(|r| r.stream().len());
+        let streams = dictionary.references().iter().map(|r| r.stream().len());
         let report = ReferenceReport {
             names: chosen
                 .iter()
@@ -140,12 +140,12 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Lets the models of references adapt to training pictures other than the references themselves.
+/// The dictionary with models of references that adapted to training pictures other than the references themselves.
 pub(super) fn learn_priors(
     gallery: &Gallery,
-    dictionary: &mut Dictionary,
+    dictionary: &Dictionary,
     taken: &[usize],
-) -> Result<(), TrainError> {
+) -> Result<Dictionary, TrainError> {
     const QUANTISERS: [u8; 5] = [52, 60, 68, 76, 84];
     let others: Vec<usize> = (0..gallery.len()).filter(|i| !taken.contains(i)).collect();
     let count = others.len().min(LEARNED);
@@ -167,12 +167,13 @@ pub(super) fn learn_priors(
         let own: Vec<Prior> = chains.iter().map(|pair| pair[kind].clone()).collect();
         Prior::merged(&own)
     });
-    let bases = [dictionary.luma.totals(), dictionary.chroma.totals()];
-    let priors = [&mut dictionary.luma_prior, &mut dictionary.chroma_prior];
+    let bases = [dictionary.luma().totals(), dictionary.chroma().totals()];
+    let mut next = dictionary.to_builder();
+    let priors = [&mut next.luma_prior, &mut next.chroma_prior];
     for ((prior, learned), bases) in priors.into_iter().zip(merged).zip(bases) {
         let (cells, vectors) = totals_without_references(bases);
         prior.cells[cells..].copy_from_slice(&learned.cells[cells..]);
         prior.weights[vectors..].copy_from_slice(&learned.weights[vectors..]);
     }
-    Ok(())
+    Ok(next.build()?)
 }

@@ -45,8 +45,8 @@ impl AtomArgs {
 
     fn of(&self, dictionary: &Dictionary) -> Result<Mat<f64>> {
         let (kind, bases) = match self.chroma {
-            false => (PlaneKind::Luma, &dictionary.luma),
-            true => (PlaneKind::Chroma, &dictionary.chroma),
+            false => (PlaneKind::Luma, dictionary.luma()),
+            true => (PlaneKind::Chroma, dictionary.chroma()),
         };
         let classes = kind.classes(self.shape);
         if self.class >= classes {

@@ -48,13 +48,13 @@ pub(super) fn run(args: &InfoArgs) -> Result<()> {
         identity: dictionary.id().to_string(),
         version: format::VERSION,
         bytes: bytes.len(),
-        luma_bases: learned(&dictionary.luma),
-        chroma_bases: learned(&dictionary.chroma),
-        references: dictionary.references.len(),
+        luma_bases: learned(dictionary.luma()),
+        chroma_bases: learned(dictionary.chroma()),
+        references: dictionary.references().len(),
         sections: sections
             .map(|(tag, bytes)| Section { tag, bytes })
             .collect(),
-        provenance: dictionary.provenance,
+        provenance: dictionary.provenance().to_owned(),
     };
     print_report(&match args.json {
         true => serde_json::to_string_pretty(&report)? + "\n",

@@ -53,11 +53,11 @@ impl CostEstimator {
         let chroma = if models.0[PlaneKind::Chroma as usize].is_absent() {
             Vec::new()
         } else {
-            of(&dictionary.chroma)
+            of(dictionary.chroma())
         };
-        let significance: [Vec<Vec<Vec<f32>>>; 2] = [of(&dictionary.luma), chroma];
+        let significance: [Vec<Vec<Vec<f32>>>; 2] = [of(dictionary.luma()), chroma];
         let cosine = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
-            let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
+            let set = [dictionary.luma(), dictionary.chroma()][kind as usize];
             let groups = BasisSet::keys(kind).zip(&significance[kind as usize]);
             let prices = |((shape, class), prices): (_, &Vec<Vec<f32>>)| {
                 lay_out(
@@ -70,7 +70,7 @@ impl CostEstimator {
             groups.map(prices).collect()
         });
         let scanned = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
-            let set = [&dictionary.luma, &dictionary.chroma][kind as usize];
+            let set = [dictionary.luma(), dictionary.chroma()][kind as usize];
             let groups = set.groups().iter().zip(&significance[kind as usize]);
             let scan = |(group, prices): (&Vec<Basis>, &Vec<Vec<f32>>)| {
                 let mut scanned = vec![0.0; group[0].order.len()];

@@ -223,7 +223,7 @@ mod tests {
         let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
         let mut prices = LevelCosts::default();
         prices.refresh(&models, PlaneKind::Luma, LAMBDA);
-        let patch = PatchContext::plain(&dictionary.luma, Shape::new(64, 64).unwrap());
+        let patch = PatchContext::plain(dictionary.luma(), Shape::new(64, 64).unwrap());
         for last in 0..MAX_CODED {
             let decision = |node, bit: u32| {
                 let contexts = last_position(&patch, node);

@@ -124,7 +124,7 @@ impl ForwardTransform {
         Self {
             peaks: RefCell::default(),
             scans: Shape::all().map(scan_pair).collect(),
-            unions: [&dictionary.luma, &dictionary.chroma]
+            unions: [dictionary.luma(), dictionary.chroma()]
                 .map(|bases| bases.groups().iter().map(|_| OnceCell::new()).collect()),
         }
     }

@@ -207,8 +207,8 @@ mod tests {
         let dictionary = Dictionary::builtin();
         let forward = ForwardTransform::new(dictionary);
         for (kind, bases) in [
-            (PlaneKind::Luma, &dictionary.luma),
-            (PlaneKind::Chroma, &dictionary.chroma),
+            (PlaneKind::Luma, dictionary.luma()),
+            (PlaneKind::Chroma, dictionary.chroma()),
         ] {
             for (group, (shape, _)) in bases.groups().iter().zip(BasisSet::keys(kind)) {
                 let rotations = RotationSet::new(group);

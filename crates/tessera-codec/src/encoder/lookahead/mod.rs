@@ -251,7 +251,7 @@ impl Encoder<'_> {
         let [first, second] = look.directions.map(usize::from);
         let modes: &[usize] = if self.effort.split_margins.is_some() {
             &[PLANAR, first]
-        } else if self.state.dictionary.patch_nets.is_none() {
+        } else if self.state.dictionary.patch_nets().is_none() {
             // The mean seldom beats these three, a network does.
             &[PLANAR, first, second]
         } else {

@@ -264,11 +264,11 @@ mod tests {
         let prices = Prices {
             models: &models,
             lambda: LAMBDA,
-            points: &dictionary.shrinkage[0],
+            points: &dictionary.shrinkage()[0],
             levels: Some(&levels),
         };
         for (side, length) in [(4, 9), (4, 16), (8, 37), (16, 250), (32, 700)] {
-            let context = PatchContext::plain(&dictionary.luma, Shape::new(side, side).unwrap());
+            let context = PatchContext::plain(dictionary.luma(), Shape::new(side, side).unwrap());
             // Falling magnitudes of changing sign, and a last one that is worth its zeros.
             let coefficient = |i: usize| {
                 let noise = (i * 37 % 101) as f32 / 50.0 - 1.0;

@@ -32,8 +32,8 @@ impl ModelPair {
                 return Models::absent();
             }
             let (prior, bases) = match kind {
-                PlaneKind::Luma => (&dictionary.luma_prior, &dictionary.luma),
-                PlaneKind::Chroma => (&dictionary.chroma_prior, &dictionary.chroma),
+                PlaneKind::Luma => (dictionary.luma_prior(), dictionary.luma()),
+                PlaneKind::Chroma => (dictionary.chroma_prior(), dictionary.chroma()),
             };
             Models::new(prior, bases.totals())
         }))

@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn classes_in_lanes_are_the_classes() {
         let dictionary = Dictionary::untrained();
-        let patch = PatchContext::plain(&dictionary.luma, Shape::new(16, 16).unwrap());
+        let patch = PatchContext::plain(dictionary.luma(), Shape::new(16, 16).unwrap());
         let mut expected = Expected::default();
         let state = CoefficientState::new(&patch, MAX_ROTATED - 1, &mut expected);
         // Around all powers of two, zero among them, and random ones.
