@@ -122,7 +122,7 @@ fn mixed(parts: &[u32]) -> u8 {
 }
 
 fn default_file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/default.tsd")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tessera-dict/assets/default.tsd")
 }
 
 /// A dictionary with an identity of its own.

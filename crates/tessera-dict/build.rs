@@ -17,7 +17,7 @@ mod error {
     }
 }
 
-const PACKED: &str = "../../fixtures/default.tsd";
+const PACKED: &str = "assets/default.tsd";
 /// Magic and version.
 const HEAD: usize = 4;
 /// Tag, length and checksum of a section.

@@ -49,3 +49,8 @@ pub use pursuit::{Budget, Rule, code};
 pub use samples::Samples;
 pub use start::Start;
 pub use structure::Structure;
+
+/// The example of the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

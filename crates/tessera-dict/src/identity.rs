@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_default_dictionary_is_its_file() {
-        let file = include_bytes!("../../../fixtures/default.tsd");
+        let file = include_bytes!("../assets/default.tsd");
         assert!(Dictionary::builtin().to_bytes() == file);
         assert!(Dictionary::from_bytes(file).is_ok());
     }
