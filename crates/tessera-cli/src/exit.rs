@@ -2,7 +2,7 @@
 
 use tessera_codec::Error;
 use tessera_codec::image_io::{ReadImageError, WriteImageError};
-use tessera_eval::paper::PaperError;
+use tessera_paper::PaperError;
 use thiserror::Error as ThisError;
 
 const FAILURE: u8 = 1;

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tessera_eval::paper::{Method, Watch};
+use tessera_paper::{Method, Watch};
 use tessera_train::{Stage, TrainObserver};
 
 const STEPS: &str = "{bar:30} {pos}/{len} {wide_msg} {elapsed}";

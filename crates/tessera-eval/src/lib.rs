@@ -1,11 +1,11 @@
-//! Metrics, peers, rate-distortion curves and the BatchSVD paper's experiments.
+//! Metrics, peers and rate-distortion curves.
 //!
 //! The rate-distortion tool, from the inside out: a [`picture::Picture`] goes through a
 //! [`codec::Codec`]; [`metrics`] compare the result with the original; [`run`] does so for every
 //! picture, codec and quality and keeps the [`points`]; [`bd`] condenses curves to BD-rates;
 //! [`report`] writes it all down; [`rd`] is all of that in one call.
 //!
-//! [`gain`] measures what a learned dictionary brings. [`paper`] runs the experiments of the BatchSVD paper again; [`mosaic`] draws dictionaries.
+//! [`gain`] measures what a learned dictionary brings; [`mosaic`] draws dictionaries.
 
 pub mod bd;
 pub mod codec;
@@ -14,7 +14,6 @@ pub mod curve;
 pub mod gain;
 pub mod metrics;
 pub mod mosaic;
-pub mod paper;
 pub mod picture;
 pub mod points;
 pub mod rd;

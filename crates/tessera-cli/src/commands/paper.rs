@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use tessera_eval::paper::{self, DataDir, Experiment, Report, Selection, Settings};
+use tessera_paper::{DataDir, Experiment, Report, Selection, Settings};
 
 /// Reproduces the tables and the figure of "A Batchwise Monotone Algorithm for Dictionary Learning".
 #[derive(Debug, Args)]
@@ -105,8 +105,8 @@ impl PaperArgs {
             write_output(path, text.as_bytes(), self.force)?;
         }
         if let Some(folder) = &self.output {
-            for picture in &report.pictures {
-                write_output(&folder.join(&picture.name), &picture.png, self.force)?;
+            for figure in &report.figures {
+                write_output(&folder.join(&figure.name), &figure.png, self.force)?;
             }
             let markdown = report.to_markdown();
             write_output(
@@ -134,7 +134,7 @@ pub fn run(args: &PaperArgs) -> Result<()> {
     args.check_outputs(experiment, &settings)?;
     let mut bar = StepBar::new();
     let report = with_threads(args.threads, || {
-        Ok(paper::run(experiment, &settings, &mut bar)?)
+        Ok(tessera_paper::run(experiment, &settings, &mut bar)?)
     })?;
     bar.finish();
     args.write(&report)?;

@@ -1,7 +1,7 @@
 //! What the figures mean, said in sentences computed from them.
 
-use super::method::Method;
-use super::report::Table;
+use crate::method::Method;
+use crate::report::Table;
 
 /// The mean error of `method` relative to that of `other`, averaged over the table's sets.
 fn mean_ratio(table: &Table, method: Method, other: Method) -> f64 {
@@ -95,8 +95,8 @@ pub(crate) fn printed_ksvd(table: &Table) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::published::Published;
-    use crate::paper::report::Row;
+    use crate::published::Published;
+    use crate::report::Row;
 
     fn table(rows: &[(&str, Method, f64, Option<f64>)]) -> Table {
         let row = |&(set, method, mean, paper): &(&str, Method, f64, Option<f64>)| Row {

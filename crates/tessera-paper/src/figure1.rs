@@ -1,18 +1,18 @@
 //! Figure 1: dictionaries learned from photo patches and from digits, as mosaics.
 
-use super::data::{DataDir, load_digits, load_photos, sample_patches};
-use super::learners::{Bench, Learned};
-use super::method::Method;
-use super::remarks;
-use super::report::{Picture, Report, Row, Table};
-use super::selection::{DIGITS, PHOTOS};
-use super::watch::Watch;
-use super::{Experiment, PaperError, Settings};
-use crate::mosaic::mosaic_png;
+use crate::data::{DataDir, load_digits, load_photos, sample_patches};
+use crate::learners::{Bench, Learned};
+use crate::method::Method;
+use crate::remarks;
+use crate::report::{Figure, Report, Row, Table};
+use crate::selection::{DIGITS, PHOTOS};
+use crate::watch::Watch;
+use crate::{Experiment, PaperError, Settings};
 use batchsvd::{Error, Samples};
 use faer::Mat;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use tessera_eval::mosaic::mosaic_png;
 
 /// What one half of the figure is learned from.
 struct Half {
@@ -63,7 +63,7 @@ pub(crate) fn run(settings: &Settings, watch: &mut dyn Watch) -> Result<Report, 
     let load = |half: &Half| (half.load)(&settings.data, &mut Pcg64::seed_from_u64(settings.seed));
     let batches: Vec<Mat<f64>> = halves.iter().map(load).collect::<Result<_, _>>()?;
     watch.begin(halves.len() * methods(settings.best).len());
-    let (mut rows, mut pictures) = (Vec::new(), Vec::new());
+    let (mut rows, mut figures) = (Vec::new(), Vec::new());
     for (half, batch) in halves.iter().zip(&batches) {
         let learned = half.learn(batch, settings, watch);
         let learned = learned.map_err(|source| PaperError::Learning {
@@ -72,14 +72,14 @@ pub(crate) fn run(settings: &Settings, watch: &mut dyn Watch) -> Result<Report, 
         })?;
         for (row, learned) in learned {
             let png = mosaic_png(learned.dictionary.atoms())?;
-            pictures.push(Picture {
+            figures.push(Figure {
                 name: picture_name(half.set, row.method),
                 png,
             });
             rows.push(row);
         }
     }
-    Ok(report(settings, rows, pictures))
+    Ok(report(settings, rows, figures))
 }
 
 impl Half {
@@ -105,7 +105,7 @@ impl Half {
     }
 }
 
-fn report(settings: &Settings, rows: Vec<Row>, pictures: Vec<Picture>) -> Report {
+fn report(settings: &Settings, rows: Vec<Row>, figures: Vec<Figure>) -> Report {
     let table = Table {
         id: "figure1",
         title: "dictionaries of the mosaics: 256 atoms of 16x16 pixels from photos, 100 atoms of 28x28 from digits".to_owned(),
@@ -117,6 +117,6 @@ fn report(settings: &Settings, rows: Vec<Row>, pictures: Vec<Picture>) -> Report
         seed: settings.seed,
         tables: vec![table],
         remarks: vec![remarks::recipe(settings.best)],
-        pictures,
+        figures,
     }
 }

@@ -1,6 +1,6 @@
 //! How an experiment tells its progress.
 
-use super::Method;
+use crate::Method;
 use batchsvd::{Observer, Progress};
 use std::ops::ControlFlow;
 

@@ -1,7 +1,7 @@
 //! The UCI tables: comma-separated values with a header line and the class in the last column.
 
 use super::DataDir;
-use crate::paper::error::PaperError;
+use crate::error::PaperError;
 use faer::Mat;
 use std::path::Path;
 

@@ -4,14 +4,14 @@
 //! error-based K-SVD choose it. The batchwise methods get exactly the non-zeros of K-SVD
 //! in (a) and of error-based K-SVD in (b). A third table takes the gain of (a) apart.
 
-use super::data::{DataDir, load_image, load_uci, sample_patches};
-use super::learners::Bench;
-use super::method::Method;
-use super::published::{PublishedTable, TABLE_1A, TABLE_1B, TABLE_2A, TABLE_2B};
-use super::remarks;
-use super::report::{Report, Row, Table};
-use super::watch::Watch;
-use super::{Experiment, PaperError, Settings};
+use crate::data::{DataDir, load_image, load_uci, sample_patches};
+use crate::learners::Bench;
+use crate::method::Method;
+use crate::published::{PublishedTable, TABLE_1A, TABLE_1B, TABLE_2A, TABLE_2B};
+use crate::remarks;
+use crate::report::{Report, Row, Table};
+use crate::watch::Watch;
+use crate::{Experiment, PaperError, Settings};
 use batchsvd::baseline::{gaussian, overcomplete_haar};
 use batchsvd::{Budget, Dictionary, Error, Samples};
 use faer::Mat;
@@ -185,7 +185,7 @@ impl Setup {
             seed: settings.seed,
             tables,
             remarks,
-            pictures: Vec::new(),
+            figures: Vec::new(),
         }
     }
 }

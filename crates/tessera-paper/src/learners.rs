@@ -1,8 +1,8 @@
 //! The methods with the paper's parameters, run on one batch of samples.
 
-use super::method::Method;
-use super::report::Row;
-use super::watch::{Forward, Watch};
+use crate::method::Method;
+use crate::report::Row;
+use crate::watch::{Forward, Watch};
 use batchsvd::baseline::{AtomUpdate, KsvdParams, online};
 use batchsvd::{
     BatchSvdParams, Budget, Dictionary, Error, Factorization, Rule, Samples, SparseCode, Swaps,

@@ -1,8 +1,8 @@
 //! What an experiment hands back, and its three forms: terminal, Markdown and JSON.
 
-use super::grid::Grid;
-use super::method::Method;
-use super::published::{Published, PublishedTable};
+use crate::grid::Grid;
+use crate::method::Method;
+use crate::published::{Published, PublishedTable};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -47,9 +47,9 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// A picture that belongs to a report.
+/// A figure that belongs to a report.
 #[derive(Debug, Clone)]
-pub struct Picture {
+pub struct Figure {
     /// File name without folder.
     pub name: String,
     /// PNG bytes.
@@ -67,8 +67,8 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// What a reader should know to judge the figures, computed from them.
     pub remarks: Vec<String>,
-    /// Pictures to be written beside the report.
-    pub pictures: Vec<Picture>,
+    /// Figures to be written beside the report.
+    pub figures: Vec<Figure>,
 }
 
 impl Table {
@@ -146,7 +146,7 @@ impl Report {
         self.assemble(tables.collect(), |remark| format!("{remark}\n"))
     }
 
-    /// The report as Markdown; pictures are linked by name.
+    /// The report as Markdown; figures are linked by name.
     pub fn to_markdown(&self) -> String {
         let mut parts = vec![format!("# {}, seed {}\n", self.name, self.seed)];
         for table in &self.tables {
@@ -156,11 +156,11 @@ impl Report {
                 table.grid().to_markdown()
             ));
         }
-        let pictures = self
-            .pictures
+        let figures = self
+            .figures
             .iter()
             .map(|picture| format!("![{0}]({0})\n", picture.name));
-        parts.extend(pictures);
+        parts.extend(figures);
         self.assemble(parts, |remark| format!("{remark}\n"))
     }
 
@@ -233,7 +233,7 @@ mod tests {
             seed: 7,
             tables: vec![table("1a"), table("1b")],
             remarks: vec!["As expected.".into()],
-            pictures: Vec::new(),
+            figures: Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The figures printed in the paper's Tables 1 and 2, in the units of the data.
 
-use super::method::Method;
+use crate::method::Method;
 use serde::Serialize;
 
 /// Mean and standard deviation of the error per sample, as printed.

@@ -1,6 +1,6 @@
 //! Which sets an experiment has, and which of them the user wants.
 
-use super::{Experiment, PaperError};
+use crate::{Experiment, PaperError};
 
 /// The pictures of Table 1.
 const IMAGES: &[&str] = &["barbara", "boat", "house", "lena", "peppers"];

@@ -23,7 +23,7 @@ pub use data::DataDir;
 pub use error::PaperError;
 pub use method::Method;
 pub use published::Published;
-pub use report::{Picture, Report, Row, Table};
+pub use report::{Figure, Report, Row, Table};
 pub use selection::Selection;
 pub use watch::Watch;
 

@@ -1,7 +1,7 @@
 //! Handwritten digits: a gzip-compressed IDX file of 28x28 pictures.
 
 use super::DataDir;
-use crate::paper::error::PaperError;
+use crate::error::PaperError;
 use faer::Mat;
 use flate2::read::GzDecoder;
 use rand_pcg::Pcg64;

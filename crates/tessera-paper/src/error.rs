@@ -45,7 +45,7 @@ pub enum PaperError {
     #[error("{} has no test pictures: use --set instead of --image {name}", .experiment.name())]
     NotAnImage {
         /// The experiment.
-        experiment: super::Experiment,
+        experiment: crate::Experiment,
         /// The name given.
         name: String,
     },
@@ -59,7 +59,7 @@ pub enum PaperError {
     },
     /// A mosaic could not be drawn.
     #[error(transparent)]
-    Mosaic(#[from] crate::mosaic::MosaicError),
+    Mosaic(#[from] tessera_eval::mosaic::MosaicError),
 }
 
 impl PaperError {

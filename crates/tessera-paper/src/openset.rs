@@ -5,13 +5,13 @@
 //! with the same count for every patch, or one budget for the batch. The second gives all of
 //! them the batchwise coder, so that what is left is the dictionary.
 
-use super::comparison::{TABLE_1, draw_patches, fixed_dictionaries};
-use super::learners::Bench;
-use super::method::Method;
-use super::remarks;
-use super::report::{Report, Row, Table};
-use super::watch::Watch;
-use super::{Experiment, PaperError, Settings};
+use crate::comparison::{TABLE_1, draw_patches, fixed_dictionaries};
+use crate::learners::Bench;
+use crate::method::Method;
+use crate::remarks;
+use crate::report::{Report, Row, Table};
+use crate::watch::Watch;
+use crate::{Experiment, PaperError, Settings};
 use batchsvd::{Budget, Dictionary, Error, Samples};
 use faer::Mat;
 
@@ -124,6 +124,6 @@ fn report(settings: &Settings, rows: Rows) -> Report {
         seed: settings.seed,
         tables: vec![own, batchwise],
         remarks,
-        pictures: Vec::new(),
+        figures: Vec::new(),
     }
 }

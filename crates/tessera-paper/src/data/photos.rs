@@ -1,7 +1,7 @@
 //! Gray pictures and random patches of them.
 
 use super::DataDir;
-use crate::paper::error::PaperError;
+use crate::error::PaperError;
 use faer::Mat;
 use rand::RngExt;
 use rand_pcg::Pcg64;

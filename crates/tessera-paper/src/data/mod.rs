@@ -8,7 +8,7 @@ pub(crate) use mnist::load_digits;
 pub(crate) use photos::{load_image, load_photos, sample_patches};
 pub(crate) use uci::load_uci;
 
-use super::error::PaperError;
+use crate::error::PaperError;
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use rand_pcg::Pcg64;
