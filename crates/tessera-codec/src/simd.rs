@@ -6,7 +6,7 @@
 //! where there is no such instruction), so that they do too. Products of pairs are the one thing
 //! compilers do not find by themselves (`with_pairs`).
 
-use pulp::{Arch, NullaryFnOnce, Scalar, Simd};
+use pulp::{Arch, Scalar, Simd, WithSimd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static SCALAR: AtomicBool = AtomicBool::new(false);
@@ -29,8 +29,8 @@ macro_rules! kernel {
         $(#[$meta])*
         $vis fn $name<$(const $size: usize),+>($($arg: $ty),+) $(-> $out)? {
             #[inline(always)]
-            fn body<$(const $size: usize),+>(($($arg,)+): ($($ty,)+)) $(-> $out)? $body
-            $crate::simd::dispatch(body::<$($size),+>, ($($arg,)+))
+            fn body<$(const $size: usize),+>($($arg: $ty),+) $(-> $out)? $body
+            $crate::simd::dispatch(#[inline(always)] move || body::<$($size),+>($($arg),+))
         }
     };
     (
@@ -41,45 +41,33 @@ macro_rules! kernel {
         $(#[$meta])*
         $vis fn $name$(<$param: $bound>)?($($arg: $ty),+) $(-> $out)? {
             #[inline(always)]
-            fn body$(<$param: $bound>)?(($($arg,)+): ($($ty,)+)) $(-> $out)? $body
-            $crate::simd::dispatch(body$(::<$param>)?, ($($arg,)+))
+            fn body$(<$param: $bound>)?($($arg: $ty),+) $(-> $out)? $body
+            $crate::simd::dispatch(#[inline(always)] move || body$(::<$param>)?($($arg),+))
         }
     };
 }
 pub(crate) use kernel;
 
-/// Runs the body of a [`kernel!`] compiled for the best instruction set.
+/// Runs the body of a [`kernel!`] compiled for the best instruction set. It must be an `inline(always)` closure: what is
+/// called rather than inlined, a plain function among it, is compiled for the baseline.
 #[inline]
-pub(crate) fn dispatch<A, R>(body: impl FnOnce(A) -> R, arguments: A) -> R {
-    let call = Call(body, arguments);
+pub(crate) fn dispatch<R>(body: impl FnOnce() -> R) -> R {
     if SCALAR.load(Ordering::Relaxed) {
-        Scalar::vectorize(Scalar, Baseline(call))
+        Scalar::vectorize(Scalar, Baseline(body))
     } else {
-        Arch::new().dispatch(call)
+        Arch::new().dispatch(body)
     }
 }
 
-/// A body and its arguments. The body is a function, not a closure: functions can be told to be inlined.
-struct Call<F, A>(F, A);
+/// Runs a body on the baseline.
+struct Baseline<F>(F);
 
-impl<A, R, F: FnOnce(A) -> R> NullaryFnOnce for Call<F, A> {
+impl<R, F: FnOnce() -> R> WithSimd for Baseline<F> {
     type Output = R;
 
     #[inline(always)]
-    fn call(self) -> R {
-        (self.0)(self.1)
-    }
-}
-
-/// Runs a call on the baseline.
-struct Baseline<Op>(Op);
-
-impl<Op: NullaryFnOnce> pulp::WithSimd for Baseline<Op> {
-    type Output = Op::Output;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        self.0.call()
+    fn with_simd<S: Simd>(self, _: S) -> R {
+        (self.0)()
     }
 }
 
@@ -99,14 +87,15 @@ pub(crate) fn with_pairs(operation: impl PairOperation) {
     if !SCALAR.load(Ordering::Relaxed)
         && let Some(simd) = pulp::x86::V3::try_new()
     {
-        return simd.vectorize(Call(call_with_pairs, (operation, simd)));
+        return simd.vectorize(
+            #[inline(always)]
+            move || operation.call(simd),
+        );
     }
-    dispatch(call_with_pairs, (operation, Plain));
-}
-
-#[inline(always)]
-fn call_with_pairs<Op: PairOperation, P: PairProducts>((operation, pairs): (Op, P)) {
-    operation.call(pairs);
+    dispatch(
+        #[inline(always)]
+        move || operation.call(Plain),
+    );
 }
 
 #[derive(Clone, Copy)]
