@@ -3,7 +3,7 @@
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
-use crate::encoder::{self, EncodedTile, encode_tile, encode_tile_no_recon};
+use crate::encoder::{EncodedTile, SpeedSettings, encode_tile, encode_tile_no_recon};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::metadata::Metadata;
@@ -412,13 +412,13 @@ impl<'a> Job<'a> {
 
     /// Codes planes; what a decoder makes of them is left out unless it is wanted.
     fn encode_planes(&self, planes: &[Plane], config: &TileConfig) -> EncodedTile {
-        let mut effort = encoder::Effort::level(self.effort.value());
-        effort.lambda *= self.point.thrift;
+        let mut speed = SpeedSettings::preset(self.effort.value());
+        speed.lambda *= self.point.thrift;
         if self.outcome {
-            return encode_tile(planes, config, self.dictionary, effort);
+            return encode_tile(planes, config, self.dictionary, speed);
         }
         EncodedTile {
-            bytes: encode_tile_no_recon(planes, config, self.dictionary, effort),
+            bytes: encode_tile_no_recon(planes, config, self.dictionary, speed),
             planes: Vec::new(),
         }
     }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use tessera_codec::encoder::training::{
     CarriedModels, Decisions, FilterStatistics, PatchObserver, TrainingTile, encode_for_training,
 };
-use tessera_codec::{encoder::Effort, tile::TileConfig};
+use tessera_codec::{encoder::SpeedSettings, tile::TileConfig};
 use tessera_dict::{Dictionary, FilterSet};
 use tessera_patch::Plane;
 
@@ -36,7 +36,7 @@ pub(crate) struct Lesson {
 pub(crate) struct Teacher<'a> {
     pub(crate) gallery: &'a Gallery,
     pub(crate) dictionary: &'a Dictionary,
-    pub(crate) effort: Effort,
+    pub(crate) effort: SpeedSettings,
 }
 
 impl Teacher<'_> {

@@ -12,7 +12,7 @@ use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
 use rayon::prelude::*;
 use tessera_codec::encoder::training::{CarriedModels, encode_for_training};
-use tessera_codec::{encoder::Effort, tile::TileConfig};
+use tessera_codec::{encoder::SpeedSettings, tile::TileConfig};
 use tessera_dict::filter::BANDS;
 use tessera_dict::{Dictionary, FilterSet, PlaneKind, Prior};
 use tessera_patch::Plane;
@@ -153,7 +153,7 @@ pub fn train(
     if gallery.is_empty() {
         return Err(TrainError::NoPictures);
     }
-    let effort = Effort::for_training(2, 3);
+    let effort = SpeedSettings::for_training(2, 3);
     let mut training = Training {
         gallery,
         params,
@@ -183,7 +183,7 @@ pub(crate) fn go_on(observer: &dyn TrainObserver) -> Result<(), TrainError> {
 struct Training<'a> {
     gallery: &'a Gallery,
     params: &'a TrainParams,
-    effort: Effort,
+    effort: SpeedSettings,
     dictionary: Dictionary,
 }
 

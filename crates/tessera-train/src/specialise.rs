@@ -27,7 +27,7 @@ use crate::provenance::{History, Origin};
 use crate::size::within;
 use crate::transfer::transfer;
 use crate::trial::{Outcome, Trial, change};
-use tessera_codec::encoder::Effort;
+use tessera_codec::encoder::SpeedSettings;
 use tessera_codec::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
 use tessera_dict::{Dictionary, FilterSet};
@@ -137,7 +137,7 @@ pub fn specialise(
         start,
         params,
         observer,
-        effort: Effort::for_training(2, 3),
+        effort: SpeedSettings::for_training(2, 3),
         jury: order(judges.len(), &params.budget),
         baseline: Trial::new(),
         best: resumed.unwrap_or(start).clone(),
@@ -166,7 +166,7 @@ struct Run<'a> {
     start: &'a Dictionary,
     params: &'a SpecialiseParams,
     observer: &'a mut dyn TrainObserver,
-    effort: Effort,
+    effort: SpeedSettings,
     /// The judges, as many as there is time for.
     jury: Vec<usize>,
     /// How they fare with what gains are told against.

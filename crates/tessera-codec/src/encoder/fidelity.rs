@@ -4,9 +4,10 @@
 //! nothing of what is in it; so whatever the search believes, no block is written that misses the original by more than
 //! any sound choice of levels does.
 
-use crate::encoder::Encoder;
+use crate::encoder::source::Source;
 use crate::simd::kernel;
 use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::state::TileState;
 use crate::tile::syntax::Block;
 use tessera_patch::shape::MIN_SIDE;
 
@@ -17,35 +18,42 @@ const SQUARE: usize = 8;
 /// it is worth leaves up to about one where all coefficients are that small.
 const MOST: f32 = 4.0;
 
-impl Encoder<'_> {
-    /// Whether what is drawn of a block is as close to the original as its quantiser promises.
-    pub(crate) fn within_distortion_bound(&self, kind: PlaneKind, block: Block) -> bool {
-        if block.size == MIN_SIDE {
-            self.squares_within_bound::<MIN_SIDE>(kind, block)
-        } else {
-            self.squares_within_bound::<SQUARE>(kind, block)
-        }
+/// Whether what is drawn of a block is as close to the original as its quantiser promises.
+pub(crate) fn within_distortion_bound(
+    source: &Source,
+    recon: &TileState<'_>,
+    kind: PlaneKind,
+    block: Block,
+) -> bool {
+    if block.size == MIN_SIDE {
+        squares_within_bound::<MIN_SIDE>(source, recon, kind, block)
+    } else {
+        squares_within_bound::<SQUARE>(source, recon, kind, block)
     }
+}
 
-    fn squares_within_bound<const N: usize>(&self, kind: PlaneKind, block: Block) -> bool {
-        let step = self.state.step(kind).value();
-        // Samples are integers, which alone is more than the finest steps promise.
-        let most = MOST * (step * step).max(1.0) * (N * N) as f32;
-        let canvas = self.state.canvas(kind);
-        let bottom = (block.y + block.size).min(canvas.height);
-        let right = (block.x + block.size).min(canvas.width);
-        let rows = (block.y..bottom).step_by(N);
-        let mut corners = rows.flat_map(|y| (block.x..right).step_by(N).map(move |x| (x, y)));
-        corners.all(|(x, y)| {
-            let start = y * self.stride + x;
-            let mut components = canvas.components.iter().enumerate();
-            components.all(|(component, drawn)| {
-                let original = &self.originals[kind as usize + component][start..];
-                let error = square_error::<N>(original, &drawn.data[start..], self.stride);
-                error <= most
-            })
+fn squares_within_bound<const N: usize>(
+    source: &Source,
+    recon: &TileState<'_>,
+    kind: PlaneKind,
+    block: Block,
+) -> bool {
+    let step = recon.step(kind).value();
+    // Samples are integers, which alone is more than the finest steps promise.
+    let most = MOST * (step * step).max(1.0) * (N * N) as f32;
+    let canvas = recon.canvas(kind);
+    let bottom = (block.y + block.size).min(canvas.height);
+    let right = (block.x + block.size).min(canvas.width);
+    let rows = (block.y..bottom).step_by(N);
+    let mut corners = rows.flat_map(|y| (block.x..right).step_by(N).map(move |x| (x, y)));
+    corners.all(|(x, y)| {
+        let start = y * source.stride + x;
+        let mut components = canvas.components.iter().enumerate();
+        components.all(|(component, drawn)| {
+            let original = &source.component(kind, component)[start..];
+            square_error::<N>(original, &drawn.data[start..], source.stride) <= most
         })
-    }
+    })
 }
 
 kernel! {
@@ -70,7 +78,7 @@ kernel! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoder::Effort;
+    use crate::encoder::{SpeedSettings, TileEncoder};
     use crate::tile::{PlaneLayout, TileConfig};
     use tessera_dict::Dictionary;
     use tessera_patch::Plane;
@@ -87,7 +95,7 @@ mod tests {
     }
 
     /// Mean squared error of lines in squared steps, by an encoder that `spoil` has been at.
-    fn error(effort: u8, spoil: impl Fn(&mut Encoder<'_>)) -> f32 {
+    fn error(effort: u8, spoil: impl Fn(&mut TileEncoder<'_>)) -> f32 {
         let config = TileConfig {
             width: SUPERBLOCK as u32,
             height: SUPERBLOCK as u32,
@@ -98,13 +106,13 @@ mod tests {
             alpha: false,
         };
         let plane = lines();
-        let effort = Effort::level(effort);
+        let effort = SpeedSettings::preset(effort);
         let planes = std::slice::from_ref(&plane);
-        let mut encoder = Encoder::new(planes, &config, Dictionary::builtin(), effort);
+        let mut encoder = TileEncoder::new(planes, &config, Dictionary::builtin(), effort);
         spoil(&mut encoder);
         encoder.run(&config, None);
-        let step = encoder.state.step(PlaneKind::Luma).value();
-        let decoded = encoder.finish_tile(&config).planes.remove(0);
+        let step = encoder.recon.step(PlaneKind::Luma).value();
+        let decoded = encoder.recon.into_planes(&config).remove(0);
         let square = |(&a, &b): (&u16, &u16)| (f32::from(a) - f32::from(b)).powi(2);
         let sum: f32 = plane.data.iter().zip(&decoded.data).map(square).sum();
         sum / plane.data.len() as f32 / (step * step)
@@ -113,7 +121,9 @@ mod tests {
     #[test]
     fn wrong_estimates_do_not_reach_the_file() {
         for effort in [1, 2, 5, 7, 9] {
-            let spoilt = error(effort, |encoder| encoder.estimator.pretend_all_is_coded());
+            let spoilt = error(effort, |encoder| {
+                encoder.tile.costs.estimator.pretend_all_is_coded()
+            });
             assert!(spoilt < 1.0, "effort {effort}: {spoilt}");
         }
     }

@@ -1,10 +1,12 @@
 //! The best way to code one chroma leaf: both components share mode and partition.
 
-use crate::encoder::Encoder;
-use crate::encoder::mode_luma::{
-    ESTIMATE_LOWER_BOUND, LeafCandidate, ModeCandidate, PatchCandidate, PatchPlace,
+use crate::encoder::lookahead::Lookahead;
+use crate::encoder::mode_luma::ESTIMATE_LOWER_BOUND;
+use crate::encoder::patch_search::{
+    LeafCandidate, ModeCandidate, PatchCandidate, PatchPlace, PatchSearch,
 };
 use crate::encoder::rdoq::metered;
+use crate::encoder::reference_search::ReferenceSearch;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{HORIZONTAL, Predictor, VERTICAL};
 use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site, Surroundings};
@@ -17,8 +19,15 @@ const STRAIGHT: f32 = 0.8;
 /// What luma may leave of a patch, in squared steps, for straight modes not to be worth a trial.
 const EXPLAINED: f32 = 4.0;
 
-impl Encoder<'_> {
-    pub(crate) fn try_chroma(
+/// The search for one leaf.
+pub(crate) struct ChromaModeSearch<'s, 'd> {
+    pub(crate) patches: PatchSearch<'s, 'd>,
+    pub(crate) lookahead: &'s Lookahead,
+}
+
+impl ChromaModeSearch<'_, '_> {
+    /// Finds the cheapest leaf for a place, unless it clearly costs more than `bound`.
+    pub(crate) fn search(
         &self,
         x: usize,
         y: usize,
@@ -26,7 +35,7 @@ impl Encoder<'_> {
         bound: f32,
     ) -> Option<LeafCandidate> {
         let kind = PlaneKind::Chroma;
-        let canvas = self.state.canvas(kind);
+        let canvas = self.patches.recon.canvas(kind);
         let sites = [0, 1].map(|component| Site {
             kind,
             component,
@@ -36,16 +45,19 @@ impl Encoder<'_> {
         });
         let predictors =
             [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
-        let mut modes = self.rank_chroma_modes(&sites, &predictors);
+        let mut modes = self.rank_modes(&sites, &predictors);
         if estimate_of(&modes[0]) * ESTIMATE_LOWER_BOUND > bound {
-            self.recycle(modes.into_iter().flatten());
+            self.patches.recycle(modes.into_iter().flatten());
             return None;
         }
-        let surroundings =
-            [0, 1].map(|i: usize| self.state.surroundings(&sites[i], &predictors[i].raw));
+        let surroundings = [0, 1].map(|i: usize| {
+            self.patches
+                .recon
+                .surroundings(&sites[i], &predictors[i].raw)
+        });
         let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
         for (index, trials) in modes.iter().enumerate() {
-            let mut cost = self.lambda * 2.0 * trials[0].bits;
+            let mut cost = self.patches.lambda() * 2.0 * trials[0].bits;
             let mut patches = <[Coefficients; 2]>::default();
             for component in 0..2 {
                 let decoded = &surroundings[component];
@@ -66,21 +78,21 @@ impl Encoder<'_> {
         }
         let (cost, index, patches) = best.expect("there is at least one chroma mode");
         let chosen = modes.swap_remove(index);
-        self.recycle(modes.into_iter().flatten());
+        self.patches.recycle(modes.into_iter().flatten());
         let leaf = Leaf {
             mode: chosen[0].mode,
             reference: chosen[0].reference_use(),
             patches,
         };
         let predictions = chosen.map(|trial| {
-            self.floats.give(trial.spectrum);
+            self.patches.tile.forward.buffers.give(trial.spectrum);
             trial.prediction
         });
-        Some(self.finish(&sites[0], leaf, predictions, cost))
+        Some(LeafCandidate::new(&sites[0], leaf, predictions, cost))
     }
 
     /// The chroma modes that are coded in full, most promising first.
-    fn rank_chroma_modes(
+    fn rank_modes(
         &self,
         sites: &[Site; 2],
         predictors: &[Predictor; 2],
@@ -88,39 +100,52 @@ impl Encoder<'_> {
         let Site {
             kind, x, y, shape, ..
         } = sites[0];
-        let canvas = self.state.canvas(kind);
-        let luma_mode = self.state.luma_mode(x, y, shape);
+        let canvas = self.patches.recon.canvas(kind);
+        let luma_mode = self.patches.recon.luma_mode(x, y, shape);
         let trials = |mode: usize| {
-            let bits = metered(self.models(), |meter| {
+            let bits = metered(self.patches.models, |meter| {
                 syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
             });
             [0, 1].map(|i| {
-                let mut prediction = self.state.samples.take(shape.area());
-                self.state
-                    .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
-                self.mode_candidate(&sites[i], mode, bits / 2.0, prediction)
+                let mut prediction = self.patches.recon.samples.take(shape.area());
+                self.patches.recon.predict(
+                    &sites[i],
+                    &predictors[i],
+                    mode,
+                    luma_mode,
+                    &mut prediction,
+                );
+                self.patches
+                    .mode_candidate(&sites[i], mode, bits / 2.0, prediction)
             })
         };
-        let candidates = 0..self.effort.chroma_candidates;
-        let straight = self.straight_chroma_mode(&sites[0], luma_mode);
+        let candidates = 0..self.patches.tile.speed.prediction.chroma_candidates;
+        let straight = self.straight_mode(&sites[0], luma_mode);
         let straight = straight.filter(|mode| !candidates.contains(mode));
         let mut modes: Vec<_> = candidates.chain(straight).map(trials).collect();
-        self.add_chroma_references(sites, predictors, &mut modes);
+        ReferenceSearch::new(self.patches, &self.lookahead.matches)
+            .add_chroma(sites, predictors, &mut modes);
         modes.sort_by(|a, b| estimate_of(a).total_cmp(&estimate_of(b)));
-        let kept = self.effort.chroma_modes.min(modes.len());
-        self.recycle(modes.drain(kept..).flatten());
+        let kept = self
+            .patches
+            .tile
+            .speed
+            .prediction
+            .chroma_modes
+            .min(modes.len());
+        self.patches.recycle(modes.drain(kept..).flatten());
         for trials in &mut modes {
             for (trial, site) in trials.iter_mut().zip(sites) {
-                self.order_spectrum(site, trial);
+                self.patches.order_spectrum(site, trial);
             }
         }
         modes
     }
 
     /// The straight mode for a patch whose chroma changes along one axis, if luma does not explain it.
-    fn straight_chroma_mode(&self, site: &Site, luma_mode: usize) -> Option<usize> {
-        let step = self.state.step(site.kind).value();
-        let colour = (self.explained).colour_of(site.x, site.y, site.shape, step);
+    fn straight_mode(&self, site: &Site, luma_mode: usize) -> Option<usize> {
+        let step = self.patches.recon.step(site.kind).value();
+        let colour = (self.lookahead.cfl).colour_of(site.x, site.y, site.shape, step);
         let mode = if colour.down < STRAIGHT * colour.across {
             VERTICAL
         } else if colour.across < STRAIGHT * colour.down {
@@ -141,7 +166,7 @@ impl Encoder<'_> {
         trial: &ModeCandidate,
     ) -> PatchCandidate {
         let orientation = BasisOrientation::new(site.kind, trial.mode, site.shape);
-        let prices = self.price_bases(site, orientation, &trial.spectrum);
+        let prices = self.patches.price_bases(site, orientation, &trial.spectrum);
         let mut choices: [usize; MAX_BASES] = std::array::from_fn(|choice| choice);
         choices.sort_by(|&a, &b| prices[a].total_cmp(&prices[b]));
         let priced = prices.iter().filter(|price| price.is_finite()).count();
@@ -151,8 +176,9 @@ impl Encoder<'_> {
             orientation,
             cb_coded,
         };
-        let tried = self.effort.chroma_options.min(priced);
-        self.best_patch(&place, trial, &choices[..tried], f32::INFINITY)
+        let tried = self.patches.tile.speed.transform.chroma_options.min(priced);
+        self.patches
+            .best_patch(&place, trial, &choices[..tried], f32::INFINITY)
     }
 }
 

@@ -4,14 +4,16 @@
 //! what is left of it beneath the luma already drawn. Nothing is coded on trial, levels are rounded where the priors
 //! say they pay, and all patches use the cosine basis.
 
-use crate::encoder::Encoder;
+use crate::encoder::TileContext;
+use crate::encoder::fidelity::within_distortion_bound;
 use crate::encoder::lookahead::luma_site;
 use crate::encoder::lookahead::orientation::Orientations;
-use crate::encoder::mode_luma::ModeCandidate;
+use crate::encoder::patch_search::{ModeCandidate, PatchSearch};
 use crate::encoder::rdoq::deadzone::Rounding;
+use crate::tile::entropy::coder::Writer;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{PLANAR, Predictor};
-use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site};
+use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site, TileState};
 use crate::tile::syntax::{Block, CHROMA_MODES, FROM_LUMA, Split, code_split};
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
@@ -41,12 +43,27 @@ enum Plan {
     Quarters(Box<[Plan; 4]>),
 }
 
-impl Encoder<'_> {
+/// Decides and writes at once.
+pub(crate) struct SinglePass<'s, 'd> {
+    pub(crate) tile: &'s TileContext,
+    pub(crate) recon: &'s mut TileState<'d>,
+    pub(crate) writer: &'s mut Writer,
+}
+
+impl<'d> SinglePass<'_, 'd> {
+    fn patches(&self) -> PatchSearch<'_, 'd> {
+        PatchSearch {
+            tile: self.tile,
+            models: &self.writer.models,
+            recon: self.recon,
+        }
+    }
+
     /// Decides on a superblock and writes it.
-    pub(crate) fn write_single_pass(&mut self, kind: PlaneKind, superblock: Block) {
+    pub(crate) fn write_superblock(&mut self, kind: PlaneKind, superblock: Block) {
         match kind {
             PlaneKind::Luma => {
-                let orientations = self.orientations(superblock.x, superblock.y, EDGE_STEP);
+                let orientations = Orientations::of(&self.tile.source, superblock, EDGE_STEP);
                 let (_, plan) = self.plan(superblock, &orientations);
                 self.write_plan(superblock, &plan);
             }
@@ -57,7 +74,7 @@ impl Encoder<'_> {
     /// The rough cost of a luma block and the division it is for. A block is looked at as a whole only if all its
     /// quarters are better undivided.
     fn plan(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
-        let luma = &self.state.luma;
+        let luma = &self.recon.luma;
         if block.x >= luma.width || block.y >= luma.height {
             return (0.0, Plan::Outside);
         }
@@ -67,7 +84,7 @@ impl Encoder<'_> {
         let fits = block.fits(luma);
         if fits && block.size == 2 * MIN_SIDE {
             let whole = self.plan_whole(block, orientations);
-            if whole.0 < self.lambda * DIVISIBLE_BITS {
+            if whole.0 < self.tile.costs.lambda * DIVISIBLE_BITS {
                 return whole;
             }
             let (cost, quarters) = self.plan_quarters(block, orientations);
@@ -102,16 +119,22 @@ impl Encoder<'_> {
     fn plan_whole(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
-        let predictor = self.original_predictor(&site);
-        let mut best = (self.prediction_cost(&site, &predictor, PLANAR), PLANAR);
-        if best.0 > self.lambda * EASY_BITS {
+        let predictor = self.patches().original_predictor(&site);
+        let mut best = (
+            self.patches().prediction_cost(&site, &predictor, PLANAR),
+            PLANAR,
+        );
+        if best.0 > self.tile.costs.lambda * EASY_BITS {
             let [direction] = orientations.strongest(block);
-            let cost = self.prediction_cost(&site, &predictor, direction);
+            let cost = self.patches().prediction_cost(&site, &predictor, direction);
             if cost < best.0 {
                 best = (cost, direction);
             }
         }
-        (best.0 + self.lambda * BLOCK_BITS, Plan::Whole(best.1))
+        (
+            best.0 + self.tile.costs.lambda * BLOCK_BITS,
+            Plan::Whole(best.1),
+        )
     }
 
     fn write_plan(&mut self, block: Block, plan: &Plan) {
@@ -128,16 +151,16 @@ impl Encoder<'_> {
     }
 
     fn write_split(&mut self, kind: PlaneKind, block: Block, split: Split) {
-        let (canvas, guide) = (self.state.canvas(kind), self.state.guide(kind));
-        code_split(&mut self.writer, kind, canvas, guide, block, split);
+        let (canvas, guide) = (self.recon.canvas(kind), self.recon.guide(kind));
+        code_split(self.writer, kind, canvas, guide, block, split);
     }
 
     fn write_luma(&mut self, block: Block, mode: usize, rounding: Rounding) {
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
-        let mut prediction = self.state.samples.take(shape.area());
-        self.state.predictor(&site).predict(mode, &mut prediction);
-        let frequencies = self.frequencies(&site, &prediction);
+        let mut prediction = self.recon.samples.take(shape.area());
+        self.recon.predictor(&site).predict(mode, &mut prediction);
+        let frequencies = self.patches().frequencies(&site, &prediction);
         let patch = self.round(&site, mode, frequencies, rounding);
         let leaf = Leaf {
             mode,
@@ -149,11 +172,11 @@ impl Encoder<'_> {
 
     fn write_chroma(&mut self, block: Block) {
         let kind = PlaneKind::Chroma;
-        let canvas = self.state.canvas(kind);
+        let canvas = self.recon.canvas(kind);
         if block.x >= canvas.width || block.y >= canvas.height {
             return;
         }
-        let divided = self.luma_is_divided(block);
+        let divided = self.recon.luma_is_divided(block);
         if !block.fits(canvas) || divided && block.size > LARGE_CHROMA {
             return self.write_chroma_quarters(block);
         }
@@ -164,8 +187,8 @@ impl Encoder<'_> {
         } else {
             CHROMA_ALONE_BITS
         };
-        if block.size > 2 * MIN_SIDE && cost > self.lambda * bits {
-            self.recycle(trials);
+        if block.size > 2 * MIN_SIDE && cost > self.tile.costs.lambda * bits {
+            self.patches().recycle(trials);
             return self.write_chroma_quarters(block);
         }
         self.write_chroma_leaf(&sites, trials, Rounding::RateAware);
@@ -201,22 +224,30 @@ impl Encoder<'_> {
     /// Chroma predicted from luma, or like luma where that is cheaper, and what it roughly costs.
     fn estimate_chroma(&self, sites: &[Site; 2]) -> (f32, [ModeCandidate; 2]) {
         let Site { x, y, shape, .. } = sites[0];
-        let canvas = self.state.canvas(PlaneKind::Chroma);
-        let luma_mode = self.state.luma_mode(x, y, shape);
+        let canvas = self.recon.canvas(PlaneKind::Chroma);
+        let luma_mode = self.recon.luma_mode(x, y, shape);
         let predictors =
             [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
         let trials = |mode: usize| {
             let trials = [0, 1].map(|i| {
-                let mut prediction = self.state.samples.take(shape.area());
-                self.state
+                let mut prediction = self.recon.samples.take(shape.area());
+                self.recon
                     .predict(&sites[i], &predictors[i], mode, luma_mode, &mut prediction);
-                self.mode_candidate(&sites[i], mode, mode as f32, prediction)
+                self.patches()
+                    .mode_candidate(&sites[i], mode, mode as f32, prediction)
             });
             (trials[0].estimate + trials[1].estimate, trials)
         };
         let mut best = trials(FROM_LUMA);
-        for mode in FROM_LUMA + 1..self.effort.chroma_candidates.min(CHROMA_MODES) {
-            if best.0 <= self.lambda * EASY_BITS {
+        for mode in FROM_LUMA + 1
+            ..self
+                .tile
+                .speed
+                .prediction
+                .chroma_candidates
+                .min(CHROMA_MODES)
+        {
+            if best.0 <= self.tile.costs.lambda * EASY_BITS {
                 break;
             }
             let other = trials(mode);
@@ -225,7 +256,7 @@ impl Encoder<'_> {
             } else {
                 other
             };
-            self.recycle(loser.1);
+            self.patches().recycle(loser.1);
         }
         best
     }
@@ -239,16 +270,16 @@ impl Encoder<'_> {
         rounding: Rounding,
     ) -> Coefficients {
         let orientation = BasisOrientation::new(site.kind, mode, site.shape);
-        let places = self.deadzone.get(
-            self.state.bases(site.kind),
+        let places = self.tile.costs.deadzone.get(
+            self.recon.bases(site.kind),
             (site.shape, orientation),
-            (&self.forward, &self.estimator),
+            (&self.tile.forward, &self.tile.costs.estimator),
         );
         let levels = match rounding {
-            Rounding::RateAware => places.rate_aware_levels(&frequencies, self.lambda),
+            Rounding::RateAware => places.rate_aware_levels(&frequencies, self.tile.costs.lambda),
             Rounding::Nearest => places.nearest_levels(&frequencies),
         };
-        self.floats.give(frequencies);
+        self.tile.forward.buffers.give(frequencies);
         Coefficients { choice: 0, levels }
     }
 
@@ -268,24 +299,26 @@ impl Encoder<'_> {
             y,
             size: shape.width(),
         };
-        self.state.add_residuals(site, &leaf, &mut samples);
-        (self.state.canvas_mut(kind)).draw(x, y, shape, &samples);
-        if rounding == Rounding::RateAware && !self.within_distortion_bound(kind, block) {
+        self.recon.add_residuals(site, &leaf, &mut samples);
+        (self.recon.canvas_mut(kind)).draw(x, y, shape, &samples);
+        if rounding == Rounding::RateAware
+            && !within_distortion_bound(&self.tile.source, self.recon, kind, block)
+        {
             self.write_exactly(kind, block);
         } else {
             self.write_split(kind, block, Split::None);
             let info = leaf.cell_info(shape);
-            (self.state).code_drawn_leaf(&mut self.writer, site, &mut leaf, info);
+            (self.recon).code_drawn_leaf(self.writer, site, &mut leaf, info);
         }
         samples
             .into_iter()
-            .for_each(|patch| self.state.samples.give(patch));
+            .for_each(|patch| self.recon.samples.give(patch));
     }
 
     /// Writes a block so that every coefficient is off by no more than rounding does: what is left where a search has
     /// failed. It takes many bits.
     pub(crate) fn write_exactly(&mut self, kind: PlaneKind, block: Block) {
-        let canvas = self.state.canvas(kind);
+        let canvas = self.recon.canvas(kind);
         if block.x >= canvas.width || block.y >= canvas.height {
             return;
         }

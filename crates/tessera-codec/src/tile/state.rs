@@ -10,6 +10,8 @@ use crate::tile::loop_filter::network::restored;
 use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
+#[cfg(feature = "encoder")]
+use crate::tile::syntax::Block;
 use crate::tile::syntax::patch_context::{PatchContext, activity_class, gradient_class};
 use crate::tile::syntax::{self, FROM_LUMA, ModeContexts};
 use crate::tile::transform::quantiser::Step;
@@ -248,6 +250,23 @@ impl<'a> TileState<'a> {
             }
         };
         (0..canvas.components.len()).map(component).collect()
+    }
+
+    /// Whether luma patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn luma_is_divided(&self, block: Block) -> bool {
+        block.quarters().into_iter().any(|quarter| {
+            let cell = self.luma.cell(quarter.x as isize, quarter.y as isize);
+            cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)
+        })
+    }
+
+    /// Forgets what was drawn on a block.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn erase(&mut self, kind: PlaneKind, block: Block) {
+        let Block { x, y, size } = block;
+        self.canvas_mut(kind)
+            .mark(x, y, size, size, CellInfo::default());
     }
 
     /// The luma canvas if `kind` is chroma.

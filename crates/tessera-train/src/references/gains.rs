@@ -8,7 +8,7 @@ use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::encoder::cost::reference::{BlockCosts, reference_costs};
 use tessera_codec::{
-    encoder::Effort,
+    encoder::SpeedSettings,
     tile::{PlaneLayout, TileConfig},
 };
 use tessera_dict::reference::{MAX_PIXELS, MAX_REFERENCES};
@@ -143,7 +143,12 @@ fn costs_of(
     };
     let mut all: Vec<BlockCosts> = Vec::new();
     for dictionary in batches {
-        let costs = reference_costs(&planes[..1], &luma, dictionary, Effort::for_training(3, 2));
+        let costs = reference_costs(
+            &planes[..1],
+            &luma,
+            dictionary,
+            SpeedSettings::for_training(3, 2),
+        );
         if all.is_empty() {
             all = costs;
         } else {

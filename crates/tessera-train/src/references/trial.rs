@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::time::{Duration, Instant};
 use tessera_codec::encoder::training::{CarriedModels, encode_for_training};
 use tessera_codec::{
-    encoder::{Effort, encode_tile},
+    encoder::{SpeedSettings, encode_tile},
     tile::TileConfig,
 };
 use tessera_dict::layout::totals_without_references;
@@ -45,8 +45,8 @@ struct Outcome {
     error: f64,
 }
 
-fn effort() -> Effort {
-    Effort::for_training(2, 3)
+fn effort() -> SpeedSettings {
+    SpeedSettings::for_training(2, 3)
 }
 
 impl<'a> Judge<'a> {

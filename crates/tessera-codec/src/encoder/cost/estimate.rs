@@ -3,7 +3,6 @@
 //! A coefficient is either dropped, or pays for being significant at its place in its basis, for its sign and for
 //! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
 
-use crate::encoder::Effort;
 use crate::encoder::forward::rotation::RotationSet;
 use crate::encoder::forward::{ForwardTransform, Peaks};
 use crate::simd::kernel;
@@ -37,9 +36,8 @@ impl CostEstimator {
         dictionary: &Dictionary,
         models: &ModelPair,
         forward: &ForwardTransform,
-        effort: &Effort,
+        lambda: f32,
     ) -> Self {
-        let lambda = effort.lambda;
         let of = |set: &BasisSet| {
             let groups = BasisSet::keys(set.kind());
             let price = |(shape, class): (Shape, usize)| {

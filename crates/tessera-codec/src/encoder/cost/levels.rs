@@ -1,4 +1,4 @@
-//! Prices of levels by the magnitude expected of them alone.
+//! Rdoq of levels by the magnitude expected of them alone.
 //!
 //! Mixing all contexts tells the bits of a level better, but ranks the ways of coding a patch no better: single cells
 //! give the same files at a fraction of the work. Models learn only when a superblock is written, so that one table
@@ -23,7 +23,7 @@ const GROUP_CELLS: usize = 4 * EXPECTED_CLASSES;
 /// Classes of activity that last positions tell apart.
 const ACTIVITIES: usize = 8;
 
-/// Prices in squared steps, by plane kind.
+/// Rdoq in squared steps, by plane kind.
 #[derive(Debug, Default)]
 pub(crate) struct LevelCosts {
     kinds: [KindPrices; 2],
@@ -42,7 +42,7 @@ struct KindPrices {
     last: [[OnceCell<LastPositions>; ACTIVITIES]; SHAPE_COUNT],
 }
 
-/// Prices of zeros and of anything else in patches of one size group, by the rest of the first cell of significance.
+/// Rdoq of zeros and of anything else in patches of one size group, by the rest of the first cell of significance.
 #[derive(Clone, Debug)]
 pub(crate) struct SignificancePrices {
     zeros: [f32; GROUP_CELLS],
@@ -83,7 +83,7 @@ impl SignificancePrices {
 /// Classes of last positions.
 const LAST_CLASSES: usize = 21;
 
-/// Prices of last positions by class, and by the first bit of those that follow.
+/// Rdoq of last positions by class, and by the first bit of those that follow.
 #[derive(Debug)]
 pub(crate) struct LastPositions([[f32; 2]; LAST_CLASSES]);
 
@@ -143,7 +143,7 @@ impl LevelCosts {
         of.last = Default::default();
     }
 
-    /// Prices of significance in a patch.
+    /// Rdoq of significance in a patch.
     #[inline(always)]
     pub(crate) fn significance(&self, patch: &PatchContext<'_>) -> &SignificancePrices {
         &self.kinds[patch.kind as usize].significance[patch.size_group as usize]
@@ -162,7 +162,7 @@ impl LevelCosts {
         self.lambda
     }
 
-    /// Prices of last positions in a patch.
+    /// Rdoq of last positions in a patch.
     pub(crate) fn last_positions(
         &self,
         models: &ModelPair,
@@ -174,7 +174,7 @@ impl LevelCosts {
     }
 }
 
-/// Prices of magnitudes from those of stopping and of going on at each of them.
+/// Rdoq of magnitudes from those of stopping and of going on at each of them.
 fn add_up(steps: &[[f32; 2]; MAGNITUDES], lambda: f32) -> [f32; MAGNITUDES] {
     let mut longer = 0.0;
     std::array::from_fn(|at| {

@@ -1,11 +1,12 @@
 //! What reference pictures would save, block by block, for those who choose them.
 
-use crate::encoder::lookahead::luma_site;
 use crate::encoder::lookahead::orientation::Orientations;
+use crate::encoder::lookahead::{BlockEstimator, luma_site};
+use crate::encoder::reference_search::ReferenceSearch;
 use crate::encoder::reference_search::matching::ReferenceMatches;
-use crate::encoder::{Effort, Encoder};
-use crate::tile::TileConfig;
+use crate::encoder::{SpeedSettings, TileEncoder};
 use crate::tile::syntax::Block;
+use crate::tile::{TileConfig, superblocks};
 use tessera_dict::Dictionary;
 use tessera_patch::shape::SUPERBLOCK;
 use tessera_patch::{Plane, Shape};
@@ -29,42 +30,43 @@ pub fn reference_costs(
     planes: &[Plane],
     config: &TileConfig,
     dictionary: &Dictionary,
-    effort: Effort,
+    speed: SpeedSettings,
 ) -> Vec<BlockCosts> {
-    let mut encoder = Encoder::new(planes, config, dictionary, effort);
-    let Some(references) = encoder.state.references.take() else {
+    let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
+    let Some(references) = encoder.recon.references.take() else {
         return Vec::new();
     };
+    let (patches, source) = (encoder.patches(), &encoder.tile.source);
     let matches: Vec<ReferenceMatches> = (0..references.len() as u8)
         .map(|index| {
-            ReferenceMatches::find(
-                &references,
-                index..index + 1,
-                encoder.source(),
-                encoder.stride,
-            )
+            let among = index..index + 1;
+            ReferenceMatches::find(&references, among, source.luma(), source.stride)
         })
         .collect();
-    let across = encoder.stride.div_ceil(SUPERBLOCK);
-    let down = (encoder.source().len() / encoder.stride).div_ceil(SUPERBLOCK);
-    let orientations: Vec<Orientations> = (0..across * down)
-        .map(|at| encoder.orientations(at % across * SUPERBLOCK, at / across * SUPERBLOCK, 1))
+    let across = source.stride.div_ceil(SUPERBLOCK);
+    let orientations: Vec<Orientations> = superblocks(config)
+        .map(|block| Orientations::of(source, block, 1))
         .collect();
     let shape = Shape::new(SIDE, SIDE).expect("the block is a shape");
-    let to_bits = 1.0 / encoder.lambda;
+    let to_bits = 1.0 / patches.lambda();
     let (columns, rows) = (planes[0].width / SIDE, planes[0].height / SIDE);
     let blocks = (0..columns * rows).map(|at| (at % columns * SIDE, at / columns * SIDE));
     blocks
         .map(|(x, y)| {
             let site = luma_site(x, y, shape);
             let with = matches.iter().map(|matches| {
-                let cost = encoder.estimate_shifts(&references, &site, matches.shifts(&site));
+                let search = ReferenceSearch::new(patches, matches);
+                let cost = search.estimate_shifts(&references, &site, matches.shifts(&site));
                 cost * to_bits + REFERENCE_BITS
             });
-            let block = Block { x, y, size: SIDE };
-            let orientations = &orientations[y / SUPERBLOCK * across + x / SUPERBLOCK];
+            let estimator = BlockEstimator {
+                patches,
+                matches: &encoder.lookahead.matches,
+                orientations: &orientations[y / SUPERBLOCK * across + x / SUPERBLOCK],
+            };
+            let alone = estimator.estimate(Block { x, y, size: SIDE });
             BlockCosts {
-                alone: encoder.look(block, orientations).cost * to_bits,
+                alone: alone.cost * to_bits,
                 with: with.collect(),
             }
         })

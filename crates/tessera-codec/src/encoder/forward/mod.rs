@@ -6,6 +6,7 @@ pub(crate) mod rotation;
 use crate::encoder::forward::dct::{transform_columns, transform_rows};
 use crate::encoder::forward::rotation::RotationSet;
 use crate::simd::kernel;
+use crate::tile::pool::Pool;
 use crate::tile::transform::geometry;
 use std::cell::{OnceCell, Ref, RefCell};
 use tessera_dict::{BasisSet, Dictionary};
@@ -19,6 +20,8 @@ pub(crate) struct ForwardTransform {
     scans: Vec<[Vec<ScanStep>; 2]>,
     /// Learned bases by plane kind and group, made when first asked for: a small tile needs few of them.
     unions: [Vec<OnceCell<RotationSet>>; 2],
+    /// For spectra and coefficients.
+    pub(crate) buffers: Pool<f32>,
     /// Of the spectrum at hand; kept here so that not every patch needs fresh memory.
     peaks: RefCell<Peaks>,
 }
@@ -122,6 +125,7 @@ pub(crate) fn energy(values: &[f32]) -> f32 {
 impl ForwardTransform {
     pub(crate) fn new(dictionary: &Dictionary) -> Self {
         Self {
+            buffers: Pool::default(),
             peaks: RefCell::default(),
             scans: Shape::all().map(scan_pair).collect(),
             unions: [dictionary.luma(), dictionary.chroma()]

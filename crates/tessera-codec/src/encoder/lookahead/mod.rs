@@ -7,14 +7,17 @@
 pub(crate) mod cfl_stats;
 pub(crate) mod orientation;
 
-use crate::encoder::Encoder;
-use crate::encoder::lookahead::orientation::Orientations;
 use crate::encoder::partition::HALVES;
 use crate::encoder::partition::split_cost::SplitCosts;
+use crate::encoder::patch_search::PatchSearch;
+use crate::encoder::reference_search::ReferenceSearch;
+use crate::encoder::reference_search::matching::ReferenceMatches;
 use crate::tile::entropy::mix::PlaneKind;
-use crate::tile::intra::{Border, Known, MEAN, PLANAR, Predictor};
-use crate::tile::state::{BasisOrientation, Site};
+use crate::tile::intra::{MEAN, PLANAR};
+use crate::tile::state::Site;
 use crate::tile::syntax::{Block, Split};
+use cfl_stats::CflStats;
+use orientation::Orientations;
 use tessera_patch::Shape;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
@@ -66,7 +69,18 @@ pub(crate) struct RelativeCosts {
     pub(crate) halves: [f32; 2],
 }
 
-/// The looks at all square luma blocks of one superblock.
+/// What is known before anything of a superblock is coded.
+#[derive(Debug, Default)]
+pub(crate) struct Lookahead {
+    /// Where the tile resembles the references.
+    pub(crate) matches: ReferenceMatches,
+    /// Rough costs of luma blocks.
+    pub(crate) map: LookaheadMap,
+    /// What luma says about chroma, in tiles that have both.
+    pub(crate) cfl: CflStats,
+}
+
+/// The estimates of all square luma blocks of one superblock.
 #[derive(Debug)]
 pub(crate) struct LookaheadMap {
     /// By size from 64 down to 4, in raster order.
@@ -94,14 +108,16 @@ pub(crate) fn quarters_of(level: usize, at: usize) -> [usize; 4] {
     [first, first + 1, first + 2 * side, first + 2 * side + 1]
 }
 
-impl LookaheadMap {
-    pub(crate) fn empty() -> Self {
+impl Default for LookaheadMap {
+    fn default() -> Self {
         Self {
             levels: std::array::from_fn(|level| vec![BlockEstimate::default(); 1 << (2 * level)]),
         }
     }
+}
 
-    pub(crate) fn look(&self, block: Block) -> BlockEstimate {
+impl LookaheadMap {
+    pub(crate) fn estimate(&self, block: Block) -> BlockEstimate {
         let (level, at) = place_of(block);
         self.levels[level][at]
     }
@@ -116,7 +132,7 @@ impl LookaheadMap {
 
     /// Rough costs of the ways of coding a block.
     pub(crate) fn split_costs(&self, block: Block) -> SplitCosts {
-        let look = self.look(block);
+        let look = self.estimate(block);
         SplitCosts {
             whole: look.cost,
             quarters: self.divided(block),
@@ -126,7 +142,7 @@ impl LookaheadMap {
 
     /// How the ways of coding a block compare; the smallest blocks have but one.
     pub(crate) fn compare(&self, block: Block) -> RelativeCosts {
-        let look = self.look(block);
+        let look = self.estimate(block);
         let quarters = self.divided(block);
         let least = self.best(block).max(f32::MIN_POSITIVE);
         RelativeCosts {
@@ -147,7 +163,7 @@ impl LookaheadMap {
     /// Whether at least three quarters of a block are clearly better divided themselves.
     fn is_clearly_divided(&self, block: Block) -> bool {
         let divided =
-            |&quarter: &Block| self.look(quarter).cost > CLEARLY_DIVIDED * self.best(quarter);
+            |&quarter: &Block| self.estimate(quarter).cost > CLEARLY_DIVIDED * self.best(quarter);
         block
             .quarters()
             .iter()
@@ -158,77 +174,90 @@ impl LookaheadMap {
 
     /// Cost of the block coded in the best way; nothing if it lies outside.
     pub(crate) fn best(&self, block: Block) -> f32 {
-        self.look(block).best
+        self.estimate(block).best
     }
 }
 
-impl Encoder<'_> {
-    /// Looks at all luma blocks of a superblock.
-    pub(crate) fn estimate_superblock(&mut self, superblock: Block) {
-        let mut map = LookaheadMap::empty();
-        let orientations = self.orientations(superblock.x, superblock.y, 1);
-        let fitting = |size: usize| {
-            let luma = &self.state.luma;
-            let across = SUPERBLOCK / size;
-            let at = move |i: usize| Block {
-                x: superblock.x + i % across * size,
-                y: superblock.y + i / across * size,
-                size,
-            };
-            (0..across * across)
-                .map(at)
-                .filter(move |block| block.fits(luma))
+/// Estimates all luma blocks of a superblock.
+pub(crate) fn estimate_superblock(
+    patches: PatchSearch<'_, '_>,
+    matches: &ReferenceMatches,
+    superblock: Block,
+) -> LookaheadMap {
+    let estimator = BlockEstimator {
+        patches,
+        matches,
+        orientations: &Orientations::of(&patches.tile.source, superblock, 1),
+    };
+    let mut map = LookaheadMap::default();
+    let fitting = |size: usize| {
+        let across = SUPERBLOCK / size;
+        let at = move |i: usize| Block {
+            x: superblock.x + i % across * size,
+            y: superblock.y + i / across * size,
+            size,
         };
-        for block in fitting(2 * MIN_SIDE) {
-            let whole = self.look(block, &orientations);
-            let divisible = whole.cost >= self.lambda * DIVISIBLE_BITS;
-            for quarter in block.quarters() {
-                let look = if divisible {
-                    self.look(quarter, &orientations)
-                } else {
-                    BlockEstimate::UNLIKELY
-                };
-                map.settle(quarter, look);
-            }
-            map.settle(block, self.with_halves(&map, block, whole));
+        (0..across * across)
+            .map(at)
+            .filter(move |block| block.fits(&patches.recon.luma))
+    };
+    for block in fitting(2 * MIN_SIDE) {
+        let whole = estimator.estimate(block);
+        let divisible = whole.cost >= patches.lambda() * DIVISIBLE_BITS;
+        for quarter in block.quarters() {
+            let estimate = if divisible {
+                estimator.estimate(quarter)
+            } else {
+                BlockEstimate::UNLIKELY
+            };
+            map.settle(quarter, estimate);
         }
-        for size in [16, 32, SUPERBLOCK] {
-            for block in fitting(size) {
-                let look = if self.effort.pruned && map.is_clearly_divided(block) {
-                    BlockEstimate::UNLIKELY
-                } else {
-                    self.with_halves(&map, block, self.look(block, &orientations))
-                };
-                map.settle(block, look);
-            }
+        map.settle(block, estimator.with_halves(&map, block, whole));
+    }
+    for size in [16, 32, SUPERBLOCK] {
+        for block in fitting(size) {
+            let pruned = patches.tile.speed.partition.pruned;
+            let estimate = if pruned && map.is_clearly_divided(block) {
+                BlockEstimate::UNLIKELY
+            } else {
+                estimator.with_halves(&map, block, estimator.estimate(block))
+            };
+            map.settle(block, estimate);
         }
-        self.rough = map;
     }
+    map
+}
 
-    /// The directions of edges in the superblock at (x, y), from every `step`th sample.
-    pub(crate) fn orientations(&self, x: usize, y: usize, step: usize) -> Orientations {
-        Orientations::of(self.source(), self.stride, x, y, step)
-    }
+/// Estimates single blocks.
+pub(crate) struct BlockEstimator<'s, 'd> {
+    pub(crate) patches: PatchSearch<'s, 'd>,
+    pub(crate) matches: &'s ReferenceMatches,
+    /// Of the superblock that the blocks lie in.
+    pub(crate) orientations: &'s Orientations,
+}
 
-    /// Looks at one block as a whole.
-    pub(crate) fn look(&self, block: Block, orientations: &Orientations) -> BlockEstimate {
+impl BlockEstimator<'_, '_> {
+    /// Estimates a block as a whole.
+    pub(crate) fn estimate(&self, block: Block) -> BlockEstimate {
+        let settings = &self.patches.tile.speed.partition;
         let shape = Shape::new(block.size, block.size).expect("blocks are square shapes");
         let site = luma_site(block.x, block.y, shape);
-        let predictor = self.original_predictor(&site);
-        let cost = |mode: usize| self.prediction_cost(&site, &predictor, mode);
+        let predictor = self.patches.original_predictor(&site);
+        let cost = |mode: usize| self.patches.prediction_cost(&site, &predictor, mode);
         let planar = cost(PLANAR);
         // In small blocks the mean does well where the planar mode does, unless networks stand in for both.
-        let mean = if self.effort.split_margins.is_some() && block.size <= SMALL {
+        let mean = if settings.split_margins.is_some() && block.size <= SMALL {
             planar
         } else {
             cost(MEAN)
         };
-        let directions: [usize; 2] = orientations.strongest(block);
+        let directions: [usize; 2] = self.orientations.strongest(block);
         let mut directions = directions.map(|mode| (cost(mode), mode));
         directions.sort_by(|a, b| a.0.total_cmp(&b.0));
         let least = planar.min(mean).min(directions[0].0);
+        let by_reference = ReferenceSearch::new(self.patches, self.matches).estimate(&site);
         BlockEstimate {
-            cost: least.min(self.estimate_references(&site)) + self.lambda * self.effort.block_bits,
+            cost: least.min(by_reference) + self.patches.lambda() * settings.block_bits,
             halves: [f32::INFINITY; 2],
             best: f32::INFINITY,
             directions: directions.map(|(_, mode)| mode as u8),
@@ -241,7 +270,8 @@ impl Encoder<'_> {
 
     /// Adds a look at both ways to halve a block whose quarters are looked at, if they can matter.
     fn with_halves(&self, map: &LookaheadMap, block: Block, look: BlockEstimate) -> BlockEstimate {
-        if !self.effort.tries_halves(level_of(block.size)) {
+        let settings = &self.patches.tile.speed.partition;
+        if !settings.tries_halves(level_of(block.size)) {
             return look;
         }
         let quarters = map.divided(block);
@@ -249,9 +279,9 @@ impl Encoder<'_> {
             return look;
         }
         let [first, second] = look.directions.map(usize::from);
-        let modes: &[usize] = if self.effort.split_margins.is_some() {
+        let modes: &[usize] = if settings.split_margins.is_some() {
             &[PLANAR, first]
-        } else if self.state.dictionary.patch_nets().is_none() {
+        } else if self.patches.recon.dictionary.patch_nets().is_none() {
             // The mean seldom beats these three, a network does.
             &[PLANAR, first, second]
         } else {
@@ -263,50 +293,16 @@ impl Encoder<'_> {
 
     /// Rough cost of both halves of a block, each predicted by one of a few modes.
     fn cost_of_halves(&self, block: Block, split: Split, modes: &[usize]) -> f32 {
+        let settings = &self.patches.tile.speed.partition;
         let half = |(x, y, shape): (usize, usize, Shape)| {
             let site = luma_site(x, y, shape);
-            let predictor = self.original_predictor(&site);
+            let predictor = self.patches.original_predictor(&site);
             let costs = modes
                 .iter()
-                .map(|&mode| self.prediction_cost(&site, &predictor, mode));
-            costs.fold(f32::INFINITY, f32::min) + self.lambda * self.effort.block_bits
+                .map(|&mode| self.patches.prediction_cost(&site, &predictor, mode));
+            costs.fold(f32::INFINITY, f32::min) + self.patches.lambda() * settings.block_bits
         };
         block.halves(split).into_iter().map(half).sum()
-    }
-
-    pub(crate) fn prediction_cost(
-        &self,
-        site: &Site,
-        predictor: &Predictor<'_>,
-        mode: usize,
-    ) -> f32 {
-        let mut prediction = self.state.samples.take(site.shape.area());
-        predictor.predict(mode, &mut prediction);
-        let orientation = BasisOrientation::new(PlaneKind::Luma, mode, site.shape);
-        let frequencies = self.frequencies(site, &prediction);
-        let cost = self.estimate(site, orientation, &frequencies);
-        self.state.samples.give(prediction);
-        self.floats.give(frequencies);
-        cost
-    }
-
-    /// Predicts a luma patch from original samples.
-    pub(crate) fn original_predictor(&self, site: &Site) -> Predictor<'_> {
-        let networks = self.state.neural_intra(site, self.source(), self.stride);
-        Predictor::with_networks(self.original_border(site), site.shape, networks)
-    }
-
-    /// Border of original samples.
-    fn original_border(&self, site: &Site) -> Border {
-        let Site { x, y, shape, .. } = *site;
-        let length = shape.width() + shape.height();
-        let arm = |behind: usize, room: usize| if behind == 0 { 0 } else { length.min(room) };
-        let known = Known {
-            lefts: arm(x, self.state.luma.height - y),
-            tops: arm(y, self.state.luma.width - x),
-            corner: x > 0 && y > 0,
-        };
-        Border::read(self.source(), self.stride, (x, y), length, known)
     }
 }
 

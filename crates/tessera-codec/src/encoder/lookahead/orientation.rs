@@ -4,6 +4,7 @@
 //! worth a prediction at a hundredth of what predicting along all of them costs.
 
 use crate::encoder::lookahead::{CELLS_ACROSS, place_of, quarters_of};
+use crate::encoder::source::Source;
 use crate::simd::kernel;
 use crate::tile::intra::{ANGLES, HORIZONTAL, MODES, VERTICAL};
 use crate::tile::syntax::Block;
@@ -40,8 +41,13 @@ pub(crate) struct Orientations {
 }
 
 impl Orientations {
-    /// Of the superblock at `(x0, y0)` of a plane whose sides are multiples of 4, from every `step`th sample both ways.
-    pub(crate) fn of(plane: &[u16], stride: usize, x0: usize, y0: usize, step: usize) -> Self {
+    /// Of a superblock of luma whose sides are multiples of 4, from every `step`th sample both ways.
+    pub(crate) fn of(source: &Source, superblock: Block, step: usize) -> Self {
+        Self::of_plane(source.luma(), source.stride, superblock, step)
+    }
+
+    fn of_plane(plane: &[u16], stride: usize, superblock: Block, step: usize) -> Self {
+        let (x0, y0) = (superblock.x, superblock.y);
         let mut levels: [Vec<Histogram>; 5] =
             std::array::from_fn(|level| vec![[0.0; DIRECTIONS]; 1 << (2 * level)]);
         let rows = plane.len() / stride;
@@ -185,7 +191,7 @@ mod tests {
             (1.0, 0.5, VERTICAL + 5),
             (0.5, 1.0, HORIZONTAL - 5),
         ] {
-            let orientations = Orientations::of(&wave(dx, dy), 64, 0, 0, 1);
+            let orientations = Orientations::of_plane(&wave(dx, dy), 64, whole, 1);
             let [found] = orientations.strongest(whole);
             // Both ends of the scale are the same diagonal.
             let ends = [found, direction].iter().all(|mode| [2, 34].contains(mode));

@@ -2,12 +2,15 @@
 
 pub(crate) mod split_cost;
 
-use crate::encoder::Encoder;
-use crate::encoder::lookahead::level_of;
-use crate::encoder::mode_luma::LeafCandidate;
+use crate::encoder::TileContext;
+use crate::encoder::lookahead::{Lookahead, level_of};
+use crate::encoder::mode_chroma::ChromaModeSearch;
+use crate::encoder::mode_luma::LumaModeSearch;
 use crate::encoder::partition::split_cost::{SplitCostMargins, SplitCostPredictor};
-use crate::tile::canvas::CellInfo;
+use crate::encoder::patch_search::{LeafCandidate, PatchSearch};
+use crate::tile::entropy::coder::ModelPair;
 use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::{Block, Split, split_costs};
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
@@ -44,7 +47,6 @@ impl SplitCandidates {
 
 /// The ways of coding a block that were tried.
 struct BlockSearch {
-    kind: PlaneKind,
     block: Block,
     /// What costs more is of no interest.
     bound: f32,
@@ -79,13 +81,13 @@ impl BlockSearch {
 
     /// Whether the whole block needs no comparison with its parts: it costs next to nothing, or it is chroma that
     /// its prediction already explains.
-    fn is_settled(&self, lambda: f32) -> bool {
+    fn is_settled(&self, kind: PlaneKind, lambda: f32) -> bool {
         let empty = |tree: &PartitionTree| matches!(tree, PartitionTree::Leaf(trial) if trial.info.coded == [false; 2]);
         let explained = || {
             let best = self.best.as_ref();
             self.whole <= lambda * EXPLAINED_BITS && best.is_some_and(|(_, tree)| empty(tree))
         };
-        self.whole <= lambda * CHEAP_BITS || self.kind == PlaneKind::Chroma && explained()
+        self.whole <= lambda * CHEAP_BITS || kind == PlaneKind::Chroma && explained()
     }
 }
 
@@ -109,65 +111,66 @@ const WHOLE_MARGIN: f32 = 1.1;
 const LARGE_CHROMA: usize = 32;
 const UNEXPLAINED: f32 = 64.0;
 
-impl Encoder<'_> {
+/// The search for the best partition of a superblock of one plane kind. It draws on the canvas what it tries.
+pub(crate) struct PartitionSearch<'s, 'd> {
+    pub(crate) tile: &'s TileContext,
+    pub(crate) lookahead: &'s Lookahead,
+    pub(crate) models: &'s ModelPair,
+    pub(crate) recon: &'s mut TileState<'d>,
+    pub(crate) kind: PlaneKind,
+}
+
+impl<'d> PartitionSearch<'_, 'd> {
     /// Finds the cheapest partition of `block` and leaves its reconstruction on the canvas; nothing, and an
     /// undefined canvas, if every one clearly costs more than `bound`.
-    pub(crate) fn search(
-        &mut self,
-        kind: PlaneKind,
-        block: Block,
-        bound: f32,
-    ) -> Option<(f32, PartitionTree)> {
-        let canvas = self.state.canvas(kind);
+    pub(crate) fn search(&mut self, block: Block, bound: f32) -> Option<(f32, PartitionTree)> {
+        let kind = self.kind;
+        let canvas = self.recon.canvas(kind);
         if block.x >= canvas.width || block.y >= canvas.height {
             return Some((0.0, PartitionTree::Outside));
         }
         if !block.fits(canvas) {
-            return self.search_quarters(kind, block, bound);
+            return self.search_quarters(block, bound);
         }
-        let split_bits = split_costs(
-            self.models(),
-            kind,
-            self.state.canvas(kind),
-            self.state.guide(kind),
-            block,
-        );
+        let split_bits = split_costs(self.models, kind, canvas, self.recon.guide(kind), block);
         let mut search = BlockSearch {
-            kind,
             block,
             bound,
-            split_costs: split_bits.map(|bits| self.lambda * bits),
+            split_costs: split_bits.map(|bits| self.tile.costs.lambda * bits),
             whole: f32::INFINITY,
             best: None,
             drawn: false,
         };
-        match self.split_margins(kind, block) {
+        match self.predictor(block) {
             Some((shares, predictor)) => self.try_predicted(&mut search, shares, &predictor),
             None => self.try_candidates(&mut search),
         }
         let (cost, mut tree) = search.best?;
         if !search.drawn {
-            self.erase(kind, block);
-            self.draw(kind, &mut tree);
+            self.recon.erase(kind, block);
+            self.draw(&mut tree);
         }
         Some((cost, tree))
     }
 
     /// Tries what the rough costs say is worth it.
     fn try_candidates(&mut self, search: &mut BlockSearch) {
-        let candidates = self.candidates(search.kind, search.block);
+        let candidates = self.candidates(search.block);
         // The likely winner first: it bounds the others.
         let mut misjudged = false;
         if candidates.quarters_first {
             let quarters = self.try_quarters(search);
             misjudged = quarters.is_some_and(|quarters| {
-                self.misjudged(quarters, self.rough.split_costs(search.block).quarters)
+                self.misjudged(
+                    quarters,
+                    self.lookahead.map.split_costs(search.block).quarters,
+                )
             });
         }
         if candidates.whole || misjudged {
-            self.try_whole(search, self.effort.halves_margin);
+            self.try_whole(search, self.tile.speed.partition.halves_margin);
         }
-        if search.is_settled(self.lambda) {
+        if search.is_settled(self.kind, self.tile.costs.lambda) {
             return;
         }
         if candidates.quarters && !candidates.quarters_first {
@@ -176,7 +179,8 @@ impl Encoder<'_> {
         for (advised, split) in candidates.halves.into_iter().zip(HALVES) {
             // Halves pay where neither the whole nor the quarters are far ahead.
             let least = search.least();
-            let open = least * self.effort.halves_margin > search.whole || least == f32::INFINITY;
+            let open = least * self.tile.speed.partition.halves_margin > search.whole
+                || least == f32::INFINITY;
             if advised && open {
                 self.try_halves(search, split);
             }
@@ -190,7 +194,7 @@ impl Encoder<'_> {
         shares: SplitCostMargins,
         predictor: &SplitCostPredictor,
     ) {
-        let slack = self.lambda * SLACK_BITS;
+        let slack = self.tile.costs.lambda * SLACK_BITS;
         let quarters_first = predictor.rough.quarters < predictor.rough.whole;
         let mut quarters = None;
         let mut whole_too = true;
@@ -205,7 +209,7 @@ impl Encoder<'_> {
         if whole_too {
             self.try_whole(search, WHOLE_MARGIN);
         }
-        if search.is_settled(self.lambda) {
+        if search.is_settled(self.kind, self.tile.costs.lambda) {
             return;
         }
         let whole = search.whole;
@@ -233,28 +237,24 @@ impl Encoder<'_> {
     /// Whether the first look at a block was far off, by what its quarters cost and what it said they would: it did not
     /// foresee how they are predicted from decoded samples, so its word on the whole block does not count either.
     fn misjudged(&self, quarters: f32, rough: f32) -> bool {
-        quarters > MISJUDGED * rough + self.lambda * SLACK_BITS
+        quarters > MISJUDGED * rough + self.tile.costs.lambda * SLACK_BITS
     }
 
     /// The forecast for a block that may be divided by it.
-    fn split_margins(
-        &self,
-        kind: PlaneKind,
-        block: Block,
-    ) -> Option<(SplitCostMargins, SplitCostPredictor)> {
+    fn predictor(&self, block: Block) -> Option<(SplitCostMargins, SplitCostPredictor)> {
         let size = level_of(block.size).checked_sub(1)?;
-        let shares = *self.effort.split_margins?.get(size)?;
-        (kind == PlaneKind::Luma).then(|| {
+        let shares = *self.tile.speed.partition.split_margins?.get(size)?;
+        (self.kind == PlaneKind::Luma).then(|| {
             (
                 shares,
-                SplitCostPredictor::new(size, self.rough.split_costs(block)),
+                SplitCostPredictor::new(size, self.lookahead.map.split_costs(block)),
             )
         })
     }
 
     /// Makes room on the canvas for another way.
     fn clear(&mut self, search: &mut BlockSearch) {
-        self.erase(search.kind, search.block);
+        self.recon.erase(self.kind, search.block);
         search.drawn = false;
     }
 
@@ -264,7 +264,7 @@ impl Encoder<'_> {
         self.clear(search);
         let shape = Shape::new(size, size).expect("blocks are square shapes");
         let bound = search.bound.min(search.least() * margin);
-        if let Some(whole) = self.try_leaf(search.kind, x, y, shape, bound) {
+        if let Some(whole) = self.search_leaf(x, y, shape, bound) {
             search.whole = whole.cost + search.split_costs[Split::None as usize];
             let beaten = search.enter(search.whole, PartitionTree::Leaf(Box::new(whole)));
             self.reclaim_tree(beaten);
@@ -276,13 +276,13 @@ impl Encoder<'_> {
         self.clear(search);
         let price = search.split_costs[Split::Quad as usize];
         // Whether halves are tried does not hang on quarters that cost more than the whole.
-        let margin = if self.effort.pruned {
+        let margin = if self.tile.speed.partition.pruned {
             1.0
         } else {
-            self.effort.halves_margin
+            self.tile.speed.partition.halves_margin
         };
         let bound = search.bound.min(search.whole * margin) - price;
-        let (cost, tree) = self.search_quarters(search.kind, search.block, bound)?;
+        let (cost, tree) = self.search_quarters(search.block, bound)?;
         search.drawn = cost + price < search.least();
         let beaten = search.enter(cost + price, tree);
         self.reclaim_tree(beaten);
@@ -293,7 +293,7 @@ impl Encoder<'_> {
         self.clear(search);
         let price = search.split_costs[split as usize];
         let bound = search.limit();
-        let found = self.search_halves(search.kind, search.block, split, price, bound);
+        let found = self.search_halves(search.block, split, price, bound);
         if let Some((cost, tree)) = found {
             let beaten = search.enter(cost, tree);
             self.reclaim_tree(beaten);
@@ -301,24 +301,29 @@ impl Encoder<'_> {
     }
 
     /// What the rough costs say is worth trying.
-    fn candidates(&self, kind: PlaneKind, block: Block) -> SplitCandidates {
+    fn candidates(&self, block: Block) -> SplitCandidates {
         let divisible = block.size > MIN_SIDE;
-        if kind == PlaneKind::Chroma {
+        if self.kind == PlaneKind::Chroma {
             return if divisible {
-                self.chroma_candidates_of(block)
+                self.chroma_candidates(block)
             } else {
                 SplitCandidates::UNDIVIDED
             };
         }
-        let Some([whole, quarters, halves]) = self.effort.prune_ratio.get(level_of(block.size))
+        let Some([whole, quarters, halves]) = self
+            .tile
+            .speed
+            .partition
+            .prune_ratio
+            .get(level_of(block.size))
         else {
             return SplitCandidates::UNDIVIDED;
         };
-        let costs = self.rough.compare(block);
-        let divide = self.effort.pruned && costs.quarters <= costs.whole;
+        let costs = self.lookahead.map.compare(block);
+        let divide = self.tile.speed.partition.pruned && costs.quarters <= costs.whole;
         let quarters = costs.quarters <= *quarters || divide;
         SplitCandidates {
-            whole: costs.whole <= *whole || self.effort.pruned && !divide,
+            whole: costs.whole <= *whole || self.tile.speed.partition.pruned && !divide,
             quarters,
             halves: costs.halves.map(|cost| cost <= *halves),
             quarters_first: quarters && costs.whole > 1.0,
@@ -326,13 +331,13 @@ impl Encoder<'_> {
     }
 
     /// What is worth trying with a chroma block that can be divided: it rarely has detail where luma has none, but it may.
-    fn chroma_candidates_of(&self, block: Block) -> SplitCandidates {
-        let step = self.state.step(PlaneKind::Chroma).value();
-        let left = self.explained.residual_of(block, step);
-        if !self.luma_is_divided(block) && left.whole < UNEXPLAINED {
+    fn chroma_candidates(&self, block: Block) -> SplitCandidates {
+        let step = self.recon.step(PlaneKind::Chroma).value();
+        let left = self.lookahead.cfl.residual_of(block, step);
+        if !self.recon.luma_is_divided(block) && left.whole < UNEXPLAINED {
             return SplitCandidates::UNDIVIDED;
         }
-        if !self.effort.pruned {
+        if !self.tile.speed.partition.pruned {
             return SplitCandidates {
                 whole: true,
                 quarters: true,
@@ -349,28 +354,19 @@ impl Encoder<'_> {
         }
     }
 
-    /// Whether luma patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
-    pub(crate) fn luma_is_divided(&self, block: Block) -> bool {
-        block.quarters().into_iter().any(|quarter| {
-            let cell = self.state.luma.cell(quarter.x as isize, quarter.y as isize);
-            cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)
-        })
-    }
-
     fn search_halves(
         &mut self,
-        kind: PlaneKind,
         block: Block,
         split: Split,
         start: f32,
         bound: f32,
     ) -> Option<(f32, PartitionTree)> {
         let [(x, y, shape), (x2, y2, _)] = block.halves(split);
-        let mut first = self.try_leaf(kind, x, y, shape, bound - start)?;
+        let mut first = self.search_leaf(x, y, shape, bound - start)?;
         let mut second = None;
         if start + first.cost < bound {
-            self.draw_leaf(kind, &mut first);
-            second = self.try_leaf(kind, x2, y2, shape, bound - start - first.cost);
+            self.draw_leaf(&mut first);
+            second = self.search_leaf(x2, y2, shape, bound - start - first.cost);
         }
         match second {
             Some(second) if start + first.cost + second.cost < bound => {
@@ -384,24 +380,19 @@ impl Encoder<'_> {
                 [Some(first), second]
                     .into_iter()
                     .flatten()
-                    .for_each(|mut trial| self.reclaim(&mut trial));
+                    .for_each(|mut leaf| leaf.reclaim(&self.recon.samples));
                 None
             }
         }
     }
 
-    fn search_quarters(
-        &mut self,
-        kind: PlaneKind,
-        block: Block,
-        bound: f32,
-    ) -> Option<(f32, PartitionTree)> {
+    fn search_quarters(&mut self, block: Block, bound: f32) -> Option<(f32, PartitionTree)> {
         let mut cost = 0.0;
         let mut trees = [const { PartitionTree::Outside }; 4];
         let quarters = block.quarters();
         for (i, quarter) in quarters.into_iter().enumerate() {
-            let rest = self.least_cost(kind, &quarters[i + 1..]);
-            if let Some((quarter_cost, tree)) = self.search(kind, quarter, bound - cost - rest) {
+            let rest = self.least_cost(&quarters[i + 1..]);
+            if let Some((quarter_cost, tree)) = self.search(quarter, bound - cost - rest) {
                 cost += quarter_cost;
                 trees[i] = tree;
             } else {
@@ -416,26 +407,15 @@ impl Encoder<'_> {
     }
 
     /// What blocks yet to be searched will hardly cost less than, by the first look at them.
-    fn least_cost(&self, kind: PlaneKind, blocks: &[Block]) -> f32 {
-        if kind == PlaneKind::Chroma {
+    fn least_cost(&self, blocks: &[Block]) -> f32 {
+        if self.kind == PlaneKind::Chroma {
             return 0.0;
         }
         LEAST_SHARE
             * blocks
                 .iter()
-                .map(|&block| self.rough.best(block))
+                .map(|&block| self.lookahead.map.best(block))
                 .sum::<f32>()
-    }
-
-    /// Takes the buffers of a trial back.
-    pub(crate) fn reclaim(&self, trial: &mut LeafCandidate) {
-        for samples in trial
-            .samples
-            .iter_mut()
-            .filter(|samples| !samples.is_empty())
-        {
-            self.state.samples.give(std::mem::take(samples));
-        }
     }
 
     /// Takes the buffers of partitions back.
@@ -443,35 +423,58 @@ impl Encoder<'_> {
         for tree in trees {
             match tree {
                 PartitionTree::Outside => {}
-                PartitionTree::Leaf(mut trial) => self.reclaim(&mut trial),
-                PartitionTree::Halves(_, mut trials) => {
-                    trials.iter_mut().for_each(|trial| self.reclaim(trial));
+                PartitionTree::Leaf(mut leaf) => leaf.reclaim(&self.recon.samples),
+                PartitionTree::Halves(_, mut leaves) => {
+                    (leaves.iter_mut()).for_each(|leaf| leaf.reclaim(&self.recon.samples));
                 }
                 PartitionTree::Quarters(trees) => self.reclaim_tree(*trees),
             }
         }
     }
 
-    /// Forgets what was drawn on a block.
-    pub(crate) fn erase(&mut self, kind: PlaneKind, block: Block) {
-        let Block { x, y, size } = block;
-        self.state
-            .canvas_mut(kind)
-            .mark(x, y, size, size, CellInfo::default());
-    }
-
-    fn draw(&mut self, kind: PlaneKind, tree: &mut PartitionTree) {
+    fn draw(&mut self, tree: &mut PartitionTree) {
         match tree {
             PartitionTree::Outside => {}
-            PartitionTree::Leaf(trial) => self.draw_leaf(kind, trial),
+            PartitionTree::Leaf(trial) => self.draw_leaf(trial),
             PartitionTree::Halves(_, trials) => {
                 for trial in trials.iter_mut() {
-                    self.draw_leaf(kind, trial);
+                    self.draw_leaf(trial);
                 }
             }
-            PartitionTree::Quarters(trees) => {
-                trees.iter_mut().for_each(|tree| self.draw(kind, tree))
-            }
+            PartitionTree::Quarters(trees) => trees.iter_mut().for_each(|tree| self.draw(tree)),
+        }
+    }
+
+    /// Draws a trial on the canvas; most are never drawn, so that only here its residual is added.
+    fn draw_leaf(&mut self, trial: &mut LeafCandidate) {
+        let LeafCandidate { x, y, shape, .. } = *trial;
+        if !trial.drawn {
+            trial.drawn = true;
+            let site = Site {
+                kind: self.kind,
+                component: 0,
+                x,
+                y,
+                shape,
+            };
+            (self.recon).add_residuals(&site, &trial.leaf, &mut trial.samples);
+        }
+        let canvas = self.recon.canvas_mut(self.kind);
+        canvas.draw(x, y, shape, &trial.samples);
+        canvas.mark(x, y, shape.width(), shape.height(), trial.info);
+    }
+
+    /// Finds the cheapest leaf for a place, unless it clearly costs more than `bound`.
+    fn search_leaf(&self, x: usize, y: usize, shape: Shape, bound: f32) -> Option<LeafCandidate> {
+        let patches = PatchSearch {
+            tile: self.tile,
+            models: self.models,
+            recon: self.recon,
+        };
+        let lookahead = self.lookahead;
+        match self.kind {
+            PlaneKind::Luma => LumaModeSearch { patches, lookahead }.search(x, y, shape, bound),
+            PlaneKind::Chroma => ChromaModeSearch { patches, lookahead }.search(x, y, shape, bound),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! at a time are priced as zeros.
 
 use crate::encoder::cost::levels::{LevelCosts, MAGNITUDES, SignificancePrices};
-use crate::encoder::rdoq::{Choice, Prices};
+use crate::encoder::rdoq::{Choice, Rdoq};
 use crate::simd::kernel;
 use crate::tile::syntax::patch_context::{CoefficientState, Expected, PatchContext, UNARY_LIMIT};
 use crate::tile::transform::quantiser::shrinkage;
@@ -32,9 +32,9 @@ struct Kept {
     cost_as_last: f32,
 }
 
-/// Chooses the levels of `coefficients`, the last of which is large; see [`Prices::quantise`].
+/// Chooses the levels of `coefficients`, the last of which is large; see [`Rdoq::quantise`].
 pub(crate) struct FastRdoq<'a, 'p> {
-    pub(crate) prices: &'a Prices<'a>,
+    pub(crate) prices: &'a Rdoq<'a>,
     pub(crate) levels: &'a LevelCosts,
     pub(crate) context: &'a PatchContext<'p>,
     pub(crate) coefficients: &'a [f32],
@@ -112,7 +112,7 @@ struct Walk<'a, 'p> {
     context: &'a PatchContext<'p>,
     coefficients: &'a [f32],
     significance: &'a SignificancePrices,
-    /// Prices of magnitudes by the class of the expected one, and of every bit behind an escape.
+    /// Rdoq of magnitudes by the class of the expected one, and of every bit behind an escape.
     magnitudes: &'a [[f32; MAGNITUDES]],
     escape: f32,
     /// How far below their magnitude levels are drawn.
@@ -261,7 +261,7 @@ mod tests {
         let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
         let mut levels = LevelCosts::default();
         levels.refresh(&models, PlaneKind::Luma, LAMBDA);
-        let prices = Prices {
+        let prices = Rdoq {
             models: &models,
             lambda: LAMBDA,
             points: &dictionary.shrinkage()[0],

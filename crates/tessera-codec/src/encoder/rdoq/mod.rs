@@ -20,13 +20,13 @@ const SMALLEST_LAST: f32 = 0.62;
 
 /// What the choice of levels depends on beside the patch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prices<'a> {
+pub(crate) struct Rdoq<'a> {
     pub(crate) models: &'a ModelPair,
     /// Price of a bit in squared steps.
     pub(crate) lambda: f32,
     /// Reconstruction points.
     pub(crate) points: &'a [u8; 3],
-    /// Prices of levels to choose by, instead of what mixing all contexts says.
+    /// Rdoq of levels to choose by, instead of what mixing all contexts says.
     pub(crate) levels: Option<&'a LevelCosts>,
 }
 
@@ -66,9 +66,9 @@ impl Choice {
 }
 
 kernel! {
-    /// See [`Prices::quantise`].
+    /// See [`Rdoq::quantise`].
     fn choose_levels(
-        prices: &Prices<'_>,
+        prices: &Rdoq<'_>,
         context: &PatchContext<'_>,
         coefficients: &[f32],
     ) -> Option<(Vec<i32>, f32)> {
@@ -83,7 +83,7 @@ kernel! {
     }
 }
 
-impl Prices<'_> {
+impl Rdoq<'_> {
     /// The levels of `coefficients` (coding order, in steps) that minimise distortion plus the price of
     /// their bits, and that cost without mode, basis and coded flag; `None` if no level survives, or if quick prices
     /// say that all cost as much as `bound`.

@@ -2,9 +2,8 @@
 
 pub(crate) mod matching;
 
-use crate::encoder::Encoder;
 use crate::encoder::lookahead::luma_site;
-use crate::encoder::mode_luma::ModeCandidate;
+use crate::encoder::patch_search::{ModeCandidate, PatchSearch};
 use crate::encoder::rdoq::metered;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{Border, PLANAR, Predictor};
@@ -12,6 +11,7 @@ use crate::tile::reference::{
     CHROMA_FROM_REFERENCE, Correction, ReferenceContexts, ReferenceUse, References, Shift,
 };
 use crate::tile::state::Site;
+use matching::ReferenceMatches;
 use tessera_patch::Shape;
 
 /// Shifts of a leaf whose predictions are made in full.
@@ -25,14 +25,28 @@ const MAX_SAD_RATIO: u64 = 6;
 /// Side of the blocks on which references are weighed against the border.
 const PROBE: usize = 16;
 
-impl Encoder<'_> {
+/// Trials of predictions from the dictionary's reference pictures.
+#[derive(Clone, Copy)]
+pub(crate) struct ReferenceSearch<'s, 'd> {
+    patches: PatchSearch<'s, 'd>,
+    matches: &'s ReferenceMatches,
+}
+
+impl<'s, 'd> ReferenceSearch<'s, 'd> {
+    pub(crate) fn new(patches: PatchSearch<'s, 'd>, matches: &'s ReferenceMatches) -> Self {
+        Self { patches, matches }
+    }
+
     /// Whether any part of the tile is closer to a reference than to its surroundings.
     pub(crate) fn references_pay(&self) -> bool {
-        let Some(references) = &self.state.references else {
+        let Some(references) = &self.patches.recon.references else {
             return false;
         };
         let shape = Shape::new(PROBE, PROBE).expect("the probe is a shape");
-        let (width, height) = (self.state.luma.width, self.state.luma.height);
+        let (width, height) = (
+            self.patches.recon.luma.width,
+            self.patches.recon.luma.height,
+        );
         let rows = (0..height - height % PROBE).step_by(PROBE);
         let mut sites = rows.flat_map(|y| {
             let columns = (0..width - width % PROBE).step_by(PROBE);
@@ -52,35 +66,32 @@ impl Encoder<'_> {
 
     /// Sum of differences between a patch and its mean.
     fn mean_abs_dev(&self, site: &Site) -> u64 {
-        let (w, h) = (site.shape.width(), site.shape.height());
-        let rows =
-            || (0..h).map(|row| &self.source()[(site.y + row) * self.stride + site.x..][..w]);
+        let rows = || self.patches.tile.source.luma_rows(site);
         let sum: u64 = rows().flatten().map(|&v| u64::from(v)).sum();
-        let mean = (sum / (w * h) as u64) as u16;
+        let mean = (sum / site.shape.area() as u64) as u16;
         rows().flatten().map(|&v| u64::from(v.abs_diff(mean))).sum()
     }
 
     /// Sum of differences between a patch and a prediction.
     fn sad(&self, site: &Site, prediction: &[i32]) -> u64 {
-        let w = site.shape.width();
-        let rows = prediction.chunks_exact(w).enumerate();
-        rows.map(|(row, values)| {
-            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
-            let pairs = original.iter().zip(values);
-            pairs
-                .map(|(&o, &v)| u64::from(i32::from(o).abs_diff(v)))
-                .sum::<u64>()
-        })
-        .sum()
+        let rows = prediction.chunks_exact(site.shape.width());
+        let originals = self.patches.tile.source.luma_rows(site);
+        rows.zip(originals)
+            .map(|(values, original)| {
+                let pairs = original.iter().zip(values);
+                pairs
+                    .map(|(&o, &v)| u64::from(i32::from(o).abs_diff(v)))
+                    .sum::<u64>()
+            })
+            .sum()
     }
 
     /// Sum of differences between a patch and a reference, apart from their means.
     fn mean_removed_sad(&self, references: &References<'_>, site: &Site, shift: Shift) -> u64 {
-        let (w, h) = (site.shape.width(), site.shape.height());
         let mut patch = references.patch(site, shift);
         let mut sum = 0i64;
-        for (row, values) in patch.chunks_exact_mut(w).enumerate().take(h) {
-            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
+        let rows = patch.chunks_exact_mut(site.shape.width());
+        for (values, original) in rows.zip(self.patches.tile.source.luma_rows(site)) {
             for (value, &original) in values.iter_mut().zip(original) {
                 *value -= i32::from(original);
                 sum += i64::from(*value);
@@ -91,8 +102,8 @@ impl Encoder<'_> {
     }
 
     /// Rough cost of a block predicted from the reference that fits it best.
-    pub(crate) fn estimate_references(&self, site: &Site) -> f32 {
-        match &self.state.references {
+    pub(crate) fn estimate(&self, site: &Site) -> f32 {
+        match &self.patches.recon.references {
             Some(references) => self.estimate_shifts(references, site, self.matches.shifts(site)),
             None => f32::INFINITY,
         }
@@ -110,40 +121,36 @@ impl Encoder<'_> {
             return f32::INFINITY;
         };
         let mut patch = references.patch(site, shift);
-        let (w, area) = (site.shape.width(), patch.len() as f32);
         let mut sum = 0.0;
-        for (row, values) in patch.chunks_exact(w).enumerate() {
-            let original = &self.source()[(site.y + row) * self.stride + site.x..][..w];
+        let rows = patch.chunks_exact(site.shape.width());
+        for (values, original) in rows.zip(self.patches.tile.source.luma_rows(site)) {
             let pairs = original.iter().zip(values);
             sum += pairs.map(|(&o, &v)| f32::from(o) - v as f32).sum::<f32>();
         }
-        let mean = (sum / area).round() as i32;
+        let mean = (sum / patch.len() as f32).round() as i32;
         patch.iter_mut().for_each(|value| *value += mean);
-        self.mode_candidate(site, PLANAR, 0.0, patch).estimate
+        self.patches
+            .mode_candidate(site, PLANAR, 0.0, patch)
+            .estimate
     }
 
     /// Adds predictions from references to those from the border, and the bits of saying which it is.
-    pub(crate) fn add_references(
-        &self,
-        site: &Site,
-        border: &Border,
-        modes: &mut Vec<ModeCandidate>,
-    ) {
+    pub(crate) fn add_luma(&self, site: &Site, border: &Border, modes: &mut Vec<ModeCandidate>) {
         let (Some(references), Some(contexts)) = (
-            &self.state.references,
-            ReferenceContexts::new(&self.state, *site, border),
+            &self.patches.recon.references,
+            ReferenceContexts::new(self.patches.recon, *site, border),
         ) else {
             return;
         };
         let bits_of = |used| {
-            metered(self.models(), |meter| {
+            metered(self.patches.models, |meter| {
                 contexts.code_luma(meter, used);
             })
         };
         let without = bits_of(None);
         for trial in modes.iter_mut() {
             trial.bits += without;
-            trial.estimate += self.lambda * without;
+            trial.estimate += self.patches.lambda() * without;
         }
         let most = MAX_SAD_RATIO * self.sad(site, &modes[0].prediction) / 4;
         let shifts = self.promising_shifts(references, &contexts, site, most);
@@ -161,10 +168,10 @@ impl Encoder<'_> {
             }
         }
         trials.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
-        trials.truncate(self.effort.modes);
+        trials.truncate(self.patches.tile.speed.prediction.modes);
         trials
             .iter_mut()
-            .for_each(|trial| self.order_spectrum(site, trial));
+            .for_each(|trial| self.patches.order_spectrum(site, trial));
         modes.extend(trials);
         modes.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
     }
@@ -177,15 +184,20 @@ impl Encoder<'_> {
         used: ReferenceUse,
         bits: f32,
     ) -> ModeCandidate {
-        let canvas = self.state.canvas(site.kind);
+        let canvas = self.patches.recon.canvas(site.kind);
         let prediction = references.predict(canvas, site, border, used);
         let mode = match site.kind {
             PlaneKind::Luma => PLANAR,
             PlaneKind::Chroma => CHROMA_FROM_REFERENCE,
         };
         ModeCandidate {
-            reference: Some((used, self.state.surroundings(site, &prediction.border))),
-            ..self.mode_candidate(site, mode, bits, prediction.samples)
+            reference: Some((
+                used,
+                self.patches.recon.surroundings(site, &prediction.border),
+            )),
+            ..self
+                .patches
+                .mode_candidate(site, mode, bits, prediction.samples)
         }
     }
 
@@ -246,15 +258,15 @@ impl Encoder<'_> {
     }
 
     /// Adds the ways in which chroma may follow luma into a reference.
-    pub(crate) fn add_chroma_references(
+    pub(crate) fn add_chroma(
         &self,
         sites: &[Site; 2],
         predictors: &[Predictor; 2],
         modes: &mut Vec<[ModeCandidate; 2]>,
     ) {
         let (Some(references), Some(contexts)) = (
-            &self.state.references,
-            ReferenceContexts::new(&self.state, sites[0], &predictors[0].raw),
+            &self.patches.recon.references,
+            ReferenceContexts::new(self.patches.recon, sites[0], &predictors[0].raw),
         ) else {
             return;
         };
@@ -262,14 +274,14 @@ impl Encoder<'_> {
             return;
         };
         let bits_of = |used| {
-            metered(self.models(), |meter| {
+            metered(self.patches.models, |meter| {
                 contexts.code_chroma(meter, used);
             })
         };
         let without = bits_of(None) / 2.0;
         for trial in modes.iter_mut().flatten() {
             trial.bits += without;
-            trial.estimate += self.lambda * without;
+            trial.estimate += self.patches.lambda() * without;
         }
         modes.extend(Correction::ALL.map(|correction| {
             let used = ReferenceUse {

@@ -1,7 +1,7 @@
 //! What the networks for luma patches may learn from.
 
-use crate::encoder::Encoder;
 use crate::encoder::lookahead::luma_site;
+use crate::encoder::patch_search::PatchSearch;
 use crate::encoder::training::PatchObserver;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{Border, HORIZONTAL, Known, MEAN, PLANAR, Predictor, VERTICAL};
@@ -28,116 +28,114 @@ pub struct IntraSample {
     pub step: f32,
 }
 
-impl Encoder<'_> {
-    /// Shows the surroundings of all shapes that could start where a leaf of this mode does.
-    pub(crate) fn observe_surroundings(
-        &self,
-        place: &Site,
-        mode: usize,
-        observer: &mut dyn PatchObserver,
-    ) {
-        let canvas = &self.state.luma;
-        for shape in Shape::all() {
-            let (w, h) = (shape.width(), shape.height());
-            let aligned = place.x.is_multiple_of(w) && place.y.is_multiple_of(h);
-            let fits = aligned && place.x + w <= canvas.width && place.y + h <= canvas.height;
-            if fits && observer.intra_samples_missing(shape).is_some() {
-                let site = Site { shape, ..*place };
-                let border = canvas.border(0, site.x, site.y, shape);
-                observer.intra_sample(self.record(&site, border, mode));
-            }
-        }
-    }
-
-    /// Shows the surroundings of other places, spread over a tile that is coded: large shapes are rare in the
-    /// partition, but there is as much to learn about them.
-    pub(crate) fn observe_elsewhere(&self, observer: &mut dyn PatchObserver) {
-        let canvas = &self.state.luma;
-        for shape in Shape::all() {
-            let (w, h) = (shape.width(), shape.height());
-            let missing = observer.intra_samples_missing(shape).unwrap_or(0);
-            if w > canvas.width || h > canvas.height {
-                continue;
-            }
-            let columns = (canvas.width - w) / MIN_SIDE + 1;
-            let places = columns * ((canvas.height - h) / MIN_SIDE + 1);
-            // Small tiles have no more to tell than they have places.
-            for turn in 0..missing.min(places) {
-                let place = spread(turn, places);
-                let (x, y) = (place % columns * MIN_SIDE, place / columns * MIN_SIDE);
-                let site = luma_site(x, y, shape);
-                let border = self.likely_border(&site, turn);
-                let cell = canvas.cell((x + w / 2) as isize, (y + h / 2) as isize);
-                let mode = cell.map_or(PLANAR, |cell| usize::from(cell.mode));
-                observer.intra_sample(self.record(&site, border, mode));
-            }
-        }
-    }
-
-    /// The border of a patch as it could be in mid-coding: in the order of coding, a quarter of all patches has
-    /// decoded samples beyond both ends, and a quarter beyond none.
-    fn likely_border(&self, site: &Site, turn: usize) -> Border {
-        let canvas = &self.state.luma;
-        let samples = &canvas.components[0];
-        let Site { x, y, shape, .. } = *site;
+/// Shows the surroundings of all shapes that could start where a leaf of this mode does.
+pub(crate) fn observe_surroundings(
+    patches: PatchSearch<'_, '_>,
+    place: &Site,
+    mode: usize,
+    observer: &mut dyn PatchObserver,
+) {
+    let canvas = &patches.recon.luma;
+    for shape in Shape::all() {
         let (w, h) = (shape.width(), shape.height());
-        let arm = |along: usize, beyond: usize, known: bool, room: usize| {
-            (along + if known { beyond } else { 0 }).min(room)
-        };
-        let tops = match y {
-            0 => 0,
-            _ => arm(w, h, !turn.is_multiple_of(4), canvas.width - x),
-        };
-        let lefts = match x {
-            0 => 0,
-            _ => arm(h, w, turn % 4 == 1, canvas.height - y),
-        };
-        let known = Known {
-            lefts,
-            tops,
-            corner: x > 0 && y > 0,
-        };
-        Border::read(&samples.data, samples.stride, (x, y), w + h, known)
-    }
-
-    /// What can be learned from a patch with this border; `mode` is one that may suit it.
-    fn record(&self, site: &Site, border: Border, mode: usize) -> IntraSample {
-        let shape = site.shape;
-        let predictor = Predictor::new(border, shape);
-        let spectrum = |mode: usize| {
-            let mut prediction = self.state.samples.take(shape.area());
-            predictor.predict(mode, &mut prediction);
-            let frequencies = self.frequencies(site, &prediction);
-            self.state.samples.give(prediction);
-            self.spectrum(site, BasisOrientation::NONE, frequencies)
-        };
-        let energy = |spectrum: &[f32]| -> f32 { spectrum.iter().map(|c| c * c).sum() };
-        let planar = spectrum(PLANAR);
-        let others = [MEAN, mode, HORIZONTAL, VERTICAL].map(|mode| {
-            let spectrum = spectrum(mode);
-            let energy = energy(&spectrum);
-            self.floats.give(spectrum);
-            energy
-        });
-        let rest = others.into_iter().fold(energy(&planar), f32::min);
-        let step = self.state.step(PlaneKind::Luma).value();
-        let decoded = &self.state.luma.components[0];
-        let neural_context = self
-            .state
-            .neural_context(site, &decoded.data, decoded.stride);
-        let frequencies = lowest(shape, &planar, step);
-        self.floats.give(planar);
-        IntraSample {
-            shape,
-            inputs: neural_context
-                .describe(shape, &predictor.raw)
-                .all()
-                .to_vec(),
-            middle: neural_context.middle(shape),
-            frequencies,
-            rest,
-            step,
+        let aligned = place.x.is_multiple_of(w) && place.y.is_multiple_of(h);
+        let fits = aligned && place.x + w <= canvas.width && place.y + h <= canvas.height;
+        if fits && observer.intra_samples_missing(shape).is_some() {
+            let site = Site { shape, ..*place };
+            let border = canvas.border(0, site.x, site.y, shape);
+            observer.intra_sample(record(patches, &site, border, mode));
         }
+    }
+}
+
+/// Shows the surroundings of other places, spread over a tile that is coded: large shapes are rare in the
+/// partition, but there is as much to learn about them.
+pub(crate) fn observe_elsewhere(patches: PatchSearch<'_, '_>, observer: &mut dyn PatchObserver) {
+    let canvas = &patches.recon.luma;
+    for shape in Shape::all() {
+        let (w, h) = (shape.width(), shape.height());
+        let missing = observer.intra_samples_missing(shape).unwrap_or(0);
+        if w > canvas.width || h > canvas.height {
+            continue;
+        }
+        let columns = (canvas.width - w) / MIN_SIDE + 1;
+        let places = columns * ((canvas.height - h) / MIN_SIDE + 1);
+        // Small tiles have no more to tell than they have places.
+        for turn in 0..missing.min(places) {
+            let place = spread(turn, places);
+            let (x, y) = (place % columns * MIN_SIDE, place / columns * MIN_SIDE);
+            let site = luma_site(x, y, shape);
+            let border = likely_border(patches, &site, turn);
+            let cell = canvas.cell((x + w / 2) as isize, (y + h / 2) as isize);
+            let mode = cell.map_or(PLANAR, |cell| usize::from(cell.mode));
+            observer.intra_sample(record(patches, &site, border, mode));
+        }
+    }
+}
+
+/// The border of a patch as it could be in mid-coding: in the order of coding, a quarter of all patches has
+/// decoded samples beyond both ends, and a quarter beyond none.
+fn likely_border(patches: PatchSearch<'_, '_>, site: &Site, turn: usize) -> Border {
+    let canvas = &patches.recon.luma;
+    let samples = &canvas.components[0];
+    let Site { x, y, shape, .. } = *site;
+    let (w, h) = (shape.width(), shape.height());
+    let arm = |along: usize, beyond: usize, known: bool, room: usize| {
+        (along + if known { beyond } else { 0 }).min(room)
+    };
+    let tops = match y {
+        0 => 0,
+        _ => arm(w, h, !turn.is_multiple_of(4), canvas.width - x),
+    };
+    let lefts = match x {
+        0 => 0,
+        _ => arm(h, w, turn % 4 == 1, canvas.height - y),
+    };
+    let known = Known {
+        lefts,
+        tops,
+        corner: x > 0 && y > 0,
+    };
+    Border::read(&samples.data, samples.stride, (x, y), w + h, known)
+}
+
+/// What can be learned from a patch with this border; `mode` is one that may suit it.
+fn record(patches: PatchSearch<'_, '_>, site: &Site, border: Border, mode: usize) -> IntraSample {
+    let shape = site.shape;
+    let predictor = Predictor::new(border, shape);
+    let spectrum = |mode: usize| {
+        let mut prediction = patches.recon.samples.take(shape.area());
+        predictor.predict(mode, &mut prediction);
+        let frequencies = patches.frequencies(site, &prediction);
+        patches.recon.samples.give(prediction);
+        patches.spectrum(site, BasisOrientation::NONE, frequencies)
+    };
+    let energy = |spectrum: &[f32]| -> f32 { spectrum.iter().map(|c| c * c).sum() };
+    let planar = spectrum(PLANAR);
+    let others = [MEAN, mode, HORIZONTAL, VERTICAL].map(|mode| {
+        let spectrum = spectrum(mode);
+        let energy = energy(&spectrum);
+        patches.tile.forward.buffers.give(spectrum);
+        energy
+    });
+    let rest = others.into_iter().fold(energy(&planar), f32::min);
+    let step = patches.recon.step(PlaneKind::Luma).value();
+    let decoded = &patches.recon.luma.components[0];
+    let neural_context = patches
+        .recon
+        .neural_context(site, &decoded.data, decoded.stride);
+    let frequencies = lowest(shape, &planar, step);
+    patches.tile.forward.buffers.give(planar);
+    IntraSample {
+        shape,
+        inputs: neural_context
+            .describe(shape, &predictor.raw)
+            .all()
+            .to_vec(),
+        middle: neural_context.middle(shape),
+        frequencies,
+        rest,
+        step,
     }
 }
 

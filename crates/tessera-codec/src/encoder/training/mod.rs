@@ -3,7 +3,8 @@
 mod decisions;
 mod intra_samples;
 
-use crate::encoder::{Effort, Encoder};
+use crate::encoder::patch_search::PatchSearch;
+use crate::encoder::{SpeedSettings, TileEncoder};
 use crate::tile::entropy::coder::ModelPair;
 use crate::tile::entropy::mix::Models;
 pub use crate::tile::intra::neural::{fill_in_places, output_shift, place_inputs};
@@ -45,7 +46,7 @@ pub trait PatchObserver {
     /// Called once per patch, in coding order.
     fn patch(&mut self, record: PatchRecord<'_>);
 
-    /// How many places of a shape are still to be shown; nothing if [`Self::forecast`] is not to be called at all.
+    /// How many places of a shape are still to be shown; nothing if [`Self::intra_sample`] is not to be called at all.
     fn intra_samples_missing(&self, _: Shape) -> Option<usize> {
         None
     }
@@ -83,28 +84,28 @@ pub fn encode_for_training(
     planes: &[Plane],
     config: &TileConfig,
     dictionary: &Dictionary,
-    effort: Effort,
+    speed: SpeedSettings,
     models: &mut CarriedModels,
     observer: Option<&mut dyn PatchObserver>,
 ) -> TrainingTile {
-    let mut encoder = Encoder::new(planes, config, dictionary, effort);
+    let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
     match observer {
         None => encoder.run(config, None),
         Some(observer) => {
             encoder.run(config, Some(&mut *observer));
-            encoder.observe_elsewhere(observer);
+            intra_samples::observe_elsewhere(encoder.patches(), observer);
         }
     }
-    let filters =
-        [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| encoder.filter_statistics(config, kind));
+    let filters = [PlaneKind::Luma, PlaneKind::Chroma]
+        .map(|kind| filter_statistics(encoder.patches(), config, kind));
     for &kind in config.layout.kinds() {
         encoder.filter(config, kind);
     }
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
     TrainingTile {
         bytes: encoder.writer.range.finish(),
-        planes: encoder.state.into_planes(config),
+        planes: encoder.recon.into_planes(config),
         filters,
     }
 }
@@ -120,68 +121,77 @@ pub struct TrainingTile {
     pub filters: [FilterStatistics; 2],
 }
 
-impl Encoder<'_> {
-    fn filter_statistics(&self, config: &TileConfig, kind: PlaneKind) -> FilterStatistics {
-        let mut statistics = FilterStatistics::new();
-        if config.layout.kinds().contains(&kind) {
-            let canvas = self.state.canvas(kind);
-            for component in 0..canvas.components.len() {
-                statistics.observe(
-                    canvas,
-                    component,
-                    self.state.step(kind),
-                    &self.originals[kind as usize + component],
-                );
-            }
-        }
-        statistics
-    }
-
-    /// Shows the patches of a leaf that is about to be written.
-    pub(crate) fn observe(&self, place: &Site, leaf: &Leaf, observer: &mut dyn PatchObserver) {
-        let Site {
-            kind, x, y, shape, ..
-        } = *place;
-        if kind == PlaneKind::Luma {
-            self.observe_surroundings(place, leaf.mode, observer);
-        }
-        let canvas = self.state.canvas(kind);
-        let mode = leaf.mode;
-        let luma_mode = match kind {
-            PlaneKind::Luma => mode,
-            PlaneKind::Chroma => self.state.luma_mode(x, y, shape),
-        };
-        let orientation = BasisOrientation::new(kind, mode, shape);
+/// What the loop filter of a plane kind can be learned from.
+fn filter_statistics(
+    patches: PatchSearch<'_, '_>,
+    config: &TileConfig,
+    kind: PlaneKind,
+) -> FilterStatistics {
+    let mut statistics = FilterStatistics::new();
+    if config.layout.kinds().contains(&kind) {
+        let canvas = patches.recon.canvas(kind);
         for component in 0..canvas.components.len() {
-            let site = Site {
+            statistics.observe(
+                canvas,
                 component,
-                ..*place
-            };
-            let (prediction, surroundings) = self.state.prediction(&site, leaf, luma_mode);
-            let context = (self.state).patch_context(&site, orientation, &surroundings, false);
-            let patch = &leaf.patches[component];
-            let folded = orientation.apply(shape);
-            let spectrum = self.spectrum(&site, orientation, self.frequencies(&site, &prediction));
-            let mut coefficients = vec![0.0; shape.area()];
-            self.forward.rotate(
-                self.state.bases(kind),
-                folded,
-                orientation.class,
-                patch.choice as usize,
-                &spectrum,
-                &mut coefficients,
+                patches.recon.step(kind),
+                patches.tile.source.component(kind, component),
             );
-            observer.patch(PatchRecord {
-                kind,
-                shape: folded,
-                class: orientation.class,
-                choice: patch.choice as usize,
-                activity: context.activity as f32 / 256.0,
-                gradient: context.gradient.min(1024) as f32 / 256.0,
-                spectrum: &spectrum,
-                coefficients: &coefficients,
-                levels: &patch.levels,
-            });
         }
+    }
+    statistics
+}
+
+/// Shows the patches of a leaf that is about to be written.
+pub(crate) fn observe(
+    patches: PatchSearch<'_, '_>,
+    place: &Site,
+    leaf: &Leaf,
+    observer: &mut dyn PatchObserver,
+) {
+    let Site {
+        kind, x, y, shape, ..
+    } = *place;
+    if kind == PlaneKind::Luma {
+        intra_samples::observe_surroundings(patches, place, leaf.mode, observer);
+    }
+    let canvas = patches.recon.canvas(kind);
+    let mode = leaf.mode;
+    let luma_mode = match kind {
+        PlaneKind::Luma => mode,
+        PlaneKind::Chroma => patches.recon.luma_mode(x, y, shape),
+    };
+    let orientation = BasisOrientation::new(kind, mode, shape);
+    for component in 0..canvas.components.len() {
+        let site = Site {
+            component,
+            ..*place
+        };
+        let (prediction, surroundings) = patches.recon.prediction(&site, leaf, luma_mode);
+        let context = (patches.recon).patch_context(&site, orientation, &surroundings, false);
+        let patch = &leaf.patches[component];
+        let folded = orientation.apply(shape);
+        let spectrum =
+            patches.spectrum(&site, orientation, patches.frequencies(&site, &prediction));
+        let mut coefficients = vec![0.0; shape.area()];
+        patches.tile.forward.rotate(
+            patches.recon.bases(kind),
+            folded,
+            orientation.class,
+            patch.choice as usize,
+            &spectrum,
+            &mut coefficients,
+        );
+        observer.patch(PatchRecord {
+            kind,
+            shape: folded,
+            class: orientation.class,
+            choice: patch.choice as usize,
+            activity: context.activity as f32 / 256.0,
+            gradient: context.gradient.min(1024) as f32 / 256.0,
+            spectrum: &spectrum,
+            coefficients: &coefficients,
+            levels: &patch.levels,
+        });
     }
 }
