@@ -1,6 +1,5 @@
 //! The container around the tile coder: round trips, damage, limits, dictionaries.
 
-use std::sync::Arc;
 use tessera_codec::container::{self, Header, TileData, WorkBound};
 use tessera_codec::{
     BitDepth, Decoder, DictionaryError, Effort, Encoded, Encoder, Error, Fingerprint, FormatError,
@@ -412,7 +411,7 @@ fn dictionary_errors_are_told_apart() {
         decode(&unknown),
         Err(Error::Dictionary(DictionaryError::UnknownBuiltin(200)))
     ));
-    let other = Arc::new(Dictionary::builtin().clone());
+    let other = Dictionary::builtin().clone();
     let mismatch = Decoder::new().dictionary(other).decode(&file).unwrap_err();
     assert!(matches!(
         mismatch,
@@ -423,9 +422,9 @@ fn dictionary_errors_are_told_apart() {
 /// An edited copy goes by a name of its own, so files coded with it cannot be taken for files of the original.
 #[test]
 fn files_of_an_edited_dictionary_are_refused_with_the_unedited_one() {
-    let original = Arc::new(Dictionary::untrained());
+    let original = Dictionary::untrained();
     let edited = original.edited(|parts| parts.shrinkage = [[0; 3]; 2]);
-    let edited = Arc::new(edited.unwrap());
+    let edited = edited.unwrap();
     let picture = synthetic_picture(24, 16, PixelFormat::RGB8);
     let file = encoder(40).dictionary(edited.clone()).encode(&picture);
     let file = file.unwrap().bytes;

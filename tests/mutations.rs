@@ -10,7 +10,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::{Entry, MANIFEST, folder, sample_hash};
 use tessera_codec::tile::{PlaneLayout, TileConfig, decode_tile};
-use tessera_codec::{Decoder, Integrity, Limits, stages};
+use tessera_codec::{Decoder, Integrity, Limits, PreparedDictionary, stages};
 use tessera_dict::filter::{MAX_GAIN, TAPS};
 use tessera_dict::{BasisSet, Dictionary};
 
@@ -303,7 +303,7 @@ fn extreme_bases(bases: &BasisSet) -> BasisSet {
 
 #[test]
 fn extreme_dictionaries_overflow_nothing() {
-    let dictionary = extreme_dictionary();
+    let dictionary = PreparedDictionary::from(extreme_dictionary());
     let mut noise = Noise(6);
     for round in 0..60 {
         let data: Vec<u8> = (0..4000).map(|_| noise.below(256) as u8).collect();

@@ -5,16 +5,15 @@
 mod networks;
 
 use networks::{nets, patch_nets};
-use std::sync::Arc;
 use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Target, simd};
 use tessera_dict::Dictionary;
 
-fn dictionary() -> Arc<Dictionary> {
+fn dictionary() -> Dictionary {
     let edited = Dictionary::builtin().edited(|parts| {
         parts.nets = nets();
         parts.patch_nets = Some(patch_nets());
     });
-    Arc::new(edited.expect("the networks keep to the limits"))
+    edited.expect("the networks keep to the limits")
 }
 
 /// Rings in colour, not a multiple of eight, larger than a superblock.

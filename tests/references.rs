@@ -5,7 +5,6 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::sync::Arc;
 use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_hash};
 use tessera_codec::container::{self, Header, TileData, WorkBound};
 use tessera_codec::tile::trace::{Event, LeafRecord};
@@ -15,10 +14,10 @@ use tessera_codec::{
 use tessera_dict::layout::Element;
 use tessera_dict::{DictId, Dictionary, PlaneKind, Reference};
 
-fn dictionary() -> Arc<Dictionary> {
+fn dictionary() -> Dictionary {
     let file = fs::read(reference_folder().join(REFERENCE_DICTIONARY));
     let file = file.expect("the dictionary of the streams is there");
-    Arc::new(Dictionary::from_bytes(&file).expect("it is valid"))
+    Dictionary::from_bytes(&file).expect("it is valid")
 }
 
 fn decoder() -> Decoder {
@@ -144,9 +143,9 @@ fn detailed(side: u32, left: u32) -> Picture {
 }
 
 /// The default dictionary with one reference.
-fn with_reference(reference: Reference) -> Arc<Dictionary> {
+fn with_reference(reference: Reference) -> Dictionary {
     let edited = Dictionary::builtin().edited(|parts| parts.references = vec![reference]);
-    Arc::new(edited.expect("the reference keeps to the limits"))
+    edited.expect("the reference keeps to the limits")
 }
 
 fn coded(picture: &Picture, quantiser: u8) -> Vec<u8> {

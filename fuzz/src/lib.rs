@@ -9,7 +9,7 @@ use tessera_codec::container::Container;
 use tessera_codec::tile::{PlaneLayout, TileConfig, decode_tile};
 use tessera_codec::{
     BitDepth, Colour, Decoder, Effort, Encoder, Fingerprint, Integrity, Limits, Picture,
-    PixelFormat, Rect, Samples, Target, stages,
+    PixelFormat, PreparedDictionary, Rect, Samples, Target, stages,
 };
 use tessera_dict::Dictionary;
 
@@ -107,8 +107,11 @@ pub fn dictionary(data: &[u8]) {
         origin: (0, 0),
     };
     let payload = &data[data.len().saturating_sub(64)..];
-    let planes = decode_tile(payload, &config, &dictionary);
-    assert_eq!(planes, decode_tile(payload, &config, &again));
+    let [planes, others] = [dictionary, again].map(|dictionary| {
+        let prepared = PreparedDictionary::new(dictionary).ok()?;
+        Some(decode_tile(payload, &config, &prepared))
+    });
+    assert_eq!(planes, others);
 }
 
 /// The untrained dictionary with one byte changed per four of input: three of place, one of value.
@@ -155,7 +158,7 @@ pub fn tile(data: &[u8]) {
         alpha: layout & 2 != 0,
         origin: (0, 0),
     };
-    if let Ok(planes) = decode_tile(payload, &config, Dictionary::builtin()) {
+    if let Ok(planes) = decode_tile(payload, &config, PreparedDictionary::builtin()) {
         assert_eq!(planes.len(), config.layout.planes());
         assert!(
             planes

@@ -8,7 +8,6 @@ use crate::files::{is_standard_stream, read_input};
 use anyhow::{Context, Result, anyhow};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tessera_codec::{DictionaryError, Error};
 use tessera_dict::{DictId, Dictionary};
 
@@ -102,9 +101,9 @@ fn user_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 /// The dictionary meant by `--dict`: `default`, the path of a file, or (the start of) an identity.
-pub(crate) fn load(spec: &Path) -> Result<Arc<Dictionary>> {
+pub(crate) fn load(spec: &Path) -> Result<Dictionary> {
     if spec.as_os_str() == DEFAULT && !spec.exists() {
-        return Ok(Arc::new(Dictionary::builtin().clone()));
+        return Ok(Dictionary::builtin().clone());
     }
     read(&locate(spec)?)
 }
@@ -139,7 +138,7 @@ fn stored(spec: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If it is nowhere: which one, and where it was looked for.
-pub(crate) fn find(id: DictId) -> Result<Option<Arc<Dictionary>>> {
+pub(crate) fn find(id: DictId) -> Result<Option<Dictionary>> {
     if matches!(id, DictId::Builtin(_)) {
         return Ok(None);
     }
@@ -151,9 +150,9 @@ pub(crate) fn find(id: DictId) -> Result<Option<Arc<Dictionary>>> {
     }
 }
 
-fn read(path: &Path) -> Result<Arc<Dictionary>> {
+fn read(path: &Path) -> Result<Dictionary> {
     let bytes = read_input(path).context("cannot load the dictionary")?;
-    parse(path, &bytes).map(Arc::new)
+    parse(path, &bytes)
 }
 
 /// Reads and checks all of a dictionary file.

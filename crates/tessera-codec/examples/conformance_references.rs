@@ -11,7 +11,6 @@ mod networks;
 
 use std::error::Error;
 use std::fs;
-use std::sync::Arc;
 use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_hash};
 use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
 use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target};
@@ -25,7 +24,7 @@ const RGBA: PixelFormat = PixelFormat { alpha: true, ..RGB };
 
 fn main() -> Outcome<()> {
     let file = dictionary()?.to_bytes();
-    let dictionary = Arc::new(Dictionary::from_bytes(&file)?);
+    let dictionary = Dictionary::from_bytes(&file)?;
     let mut streams = pictures(&dictionary)?;
     for seed in 0..8 {
         streams.push(noise(seed, &dictionary)?);
@@ -119,7 +118,7 @@ fn drawn(
 }
 
 /// Encoded pictures that show what the references show, and some that do not.
-fn pictures(dictionary: &Arc<Dictionary>) -> Outcome<Vec<Stream>> {
+fn pictures(dictionary: &Dictionary) -> Outcome<Vec<Stream>> {
     let encoder = || Encoder::new().threads(1).dictionary(dictionary.clone());
     let coarse = encoder().target(quality(30)?);
     let cases = [
@@ -181,7 +180,7 @@ fn contrasted(picture: Picture) -> Outcome<Picture> {
 }
 
 /// Random bytes behind a first bit that says "in use".
-fn noise(seed: u64, dictionary: &Arc<Dictionary>) -> Outcome<Stream> {
+fn noise(seed: u64, dictionary: &Dictionary) -> Outcome<Stream> {
     const SIDES: [u32; 6] = [96, 64, 48, 32, 16, 8];
     let mut state = seed + 1;
     let mut payload: Vec<u8> = (0..900)

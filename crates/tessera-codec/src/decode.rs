@@ -5,6 +5,7 @@ use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::picture::{Colour, Picture, Samples};
 use crate::pixels::{self, TilePlanes};
+use crate::prepared::PreparedDictionary;
 use crate::references;
 use crate::threads;
 use crate::tile::trace::{Trace, trace_tile};
@@ -12,8 +13,8 @@ use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
 use crate::tile_grid::Rect;
 use crate::watch::TileWatch;
 use rayon::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
-use tessera_dict::{DictId, Dictionary};
+use std::sync::{Mutex, PoisonError};
+use tessera_dict::DictId;
 
 /// Decodes a file with the built-in dictionary and the default limits.
 ///
@@ -50,7 +51,7 @@ pub struct Decoder {
     limits: Limits,
     threads: usize,
     integrity: Integrity,
-    dictionaries: Vec<Arc<Dictionary>>,
+    dictionaries: Vec<PreparedDictionary>,
     watch: TileWatch,
 }
 
@@ -118,8 +119,8 @@ impl Decoder {
 
     /// Offers a dictionary beside the built-in one; may be called several times.
     #[must_use]
-    pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
-        self.dictionaries.push(dictionary);
+    pub fn dictionary(mut self, dictionary: impl Into<PreparedDictionary>) -> Self {
+        self.dictionaries.push(dictionary.into());
         self
     }
 
@@ -312,14 +313,14 @@ impl Decoder {
     }
 
     /// The dictionary a file names, with its references decoded.
-    fn find_dictionary(&self, needed: DictId) -> Result<&Dictionary, DictionaryError> {
+    fn find_dictionary(&self, needed: DictId) -> Result<&PreparedDictionary, DictionaryError> {
         let dictionary = self.look_up(needed)?;
-        references::decoded(dictionary)?;
+        dictionary.ready()?;
         Ok(dictionary)
     }
 
-    fn look_up(&self, needed: DictId) -> Result<&Dictionary, DictionaryError> {
-        let builtin = Dictionary::builtin();
+    fn look_up(&self, needed: DictId) -> Result<&PreparedDictionary, DictionaryError> {
+        let builtin = PreparedDictionary::builtin();
         if needed == builtin.id() {
             return Ok(builtin);
         }
@@ -355,7 +356,7 @@ fn check_part(container: &Container<'_>, part: Rect) -> Result<()> {
 fn decode_samples(
     container: &Container<'_>,
     index: usize,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
 ) -> Result<Samples> {
     let header = container.header();
     let rect = container.grid().rect(index);

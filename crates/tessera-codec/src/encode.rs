@@ -9,8 +9,8 @@ use crate::limits;
 use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
+use crate::prepared::PreparedDictionary;
 use crate::quality::{CHROMA_OFFSET, Effort, Quality, alpha_quantiser};
-use crate::references;
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
 use crate::search::{OperatingPoint, Pass, Target, search};
 use crate::threads;
@@ -19,8 +19,6 @@ use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use crate::watch::TileWatch;
 use rayon::prelude::*;
 use std::iter::Sum;
-use std::sync::Arc;
-use tessera_dict::Dictionary;
 use tessera_patch::Plane;
 
 /// Encodes a picture with the built-in dictionary and the default effort.
@@ -63,7 +61,7 @@ pub struct Encoder {
     keep_opaque_alpha: bool,
     strip_metadata: bool,
     outcome: bool,
-    dictionary: Option<Arc<Dictionary>>,
+    dictionary: Option<PreparedDictionary>,
     watch: TileWatch,
 }
 
@@ -189,8 +187,8 @@ impl Encoder {
 
     /// Uses a learned dictionary; the receiver needs the same one.
     #[must_use]
-    pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
-        self.dictionary = Some(dictionary);
+    pub fn dictionary(mut self, dictionary: impl Into<PreparedDictionary>) -> Self {
+        self.dictionary = Some(dictionary.into());
         self
     }
 
@@ -224,9 +222,9 @@ impl Encoder {
             let message = "the tile side is 2^6 to 2^15 pixels".into();
             return Err(Error::Parameter(message));
         }
-        if let Some(dictionary) = &self.dictionary {
-            references::decoded(dictionary)?;
-        }
+        let dictionary =
+            (self.dictionary.as_ref()).unwrap_or_else(|| PreparedDictionary::builtin());
+        dictionary.ready()?;
         let threads = threads::count(self.threads);
         threads::run(threads, || {
             let format = self.coded_format(source)?;
@@ -235,7 +233,7 @@ impl Encoder {
                 false => source.metadata().clone(),
             };
             search(self.target, source.info().pixels(), |point, pass| {
-                let job = Job::new(self, source.info(), format, point, pass);
+                let job = Job::new(self, dictionary, source.info(), format, point, pass);
                 let tiles = job.encode_tiles(source, threads)?;
                 Ok(job.assemble(tiles, &metadata))
             })
@@ -267,7 +265,7 @@ struct Job<'a> {
     info: PictureInfo,
     /// The format as coded: opaque alpha may be gone.
     format: PixelFormat,
-    dictionary: &'a Dictionary,
+    dictionary: &'a PreparedDictionary,
     effort: Effort,
     tile_log2: u8,
     point: OperatingPoint,
@@ -285,6 +283,7 @@ struct CodedTile {
 impl<'a> Job<'a> {
     fn new(
         encoder: &'a Encoder,
+        dictionary: &'a PreparedDictionary,
         info: PictureInfo,
         format: PixelFormat,
         point: OperatingPoint,
@@ -294,10 +293,7 @@ impl<'a> Job<'a> {
             watch: &encoder.watch,
             info,
             format,
-            dictionary: encoder
-                .dictionary
-                .as_deref()
-                .unwrap_or_else(|| Dictionary::builtin()),
+            dictionary,
             effort: match pass {
                 Pass::Rough => Effort::FASTEST,
                 Pass::Exact => encoder.effort,

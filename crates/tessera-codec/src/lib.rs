@@ -23,6 +23,7 @@ mod limits;
 mod metadata;
 mod picture;
 mod pixels;
+mod prepared;
 mod quality;
 mod references;
 mod rows;
@@ -49,11 +50,12 @@ pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, Re
 pub use limits::Limits;
 pub use metadata::{Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
+pub use prepared::PreparedDictionary;
 #[cfg(feature = "encoder")]
 pub use quality::CHROMA_OFFSET;
 pub use quality::{Effort, MAX_QUANTISER, Quality};
-pub use references::check_references;
 pub use rows::{PictureInfo, RowSource, WholePicture};
+pub use tessera_dict::{DictId, Dictionary};
 pub use tessera_patch::colour::BitDepth;
 pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 

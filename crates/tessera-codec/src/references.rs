@@ -4,21 +4,38 @@ use crate::container::{Container, Integrity, TilePayload};
 use crate::decode::{alpha_config, check_work, tile_config};
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::Limits;
+use crate::prepared::{BadReference, PreparedDictionary, ReferencePlanes};
 use crate::tile::{Exhausted, decode_tile};
 use crate::tile_grid::Rect;
-use tessera_dict::reference::ReferencePlanes;
 use tessera_dict::{Dictionary, Reference};
 use tessera_patch::Plane;
 
-/// The planes of all references of a dictionary, decoded on the first call.
-///
-/// # Errors
-/// [`DictionaryError::Reference`] naming the first one that is no valid picture of its stated size.
-pub(crate) fn decoded(dictionary: &Dictionary) -> Result<Vec<&ReferencePlanes>, DictionaryError> {
-    let references = dictionary.references().iter().enumerate();
-    references
-        .map(|(index, reference)| planes(index, reference))
-        .collect()
+impl PreparedDictionary {
+    /// Prepares a dictionary and decodes its references, if it has any, to see whether they are valid.
+    ///
+    /// # Errors
+    /// [`DictionaryError::Reference`] naming the first one that is no valid picture of its stated size.
+    pub fn new(dictionary: impl Into<Self>) -> Result<Self, DictionaryError> {
+        let prepared = dictionary.into();
+        prepared.ready()?;
+        Ok(prepared)
+    }
+
+    /// Decodes the references unless that has been done.
+    pub(crate) fn ready(&self) -> Result<(), DictionaryError> {
+        self.references_by(|dictionary| {
+            let references = dictionary.references().iter().enumerate();
+            references
+                .map(|(index, reference)| {
+                    decode(reference).map_err(|error| BadReference {
+                        index,
+                        reason: error.to_string(),
+                    })
+                })
+                .collect()
+        })?;
+        Ok(())
+    }
 }
 
 /// Most bytes that the decoded references of a dictionary take: two for each of up to four channels.
@@ -26,27 +43,6 @@ pub(crate) fn memory(dictionary: &Dictionary) -> u64 {
     let references = dictionary.references().iter();
     let pixels = references.map(|reference| reference.pixels());
     8 * pixels.sum::<u64>()
-}
-
-/// Decodes the references of a dictionary, if it has any, to see whether they are valid. Every encode and decode with
-/// the dictionary does the same; this is for those who want to know before.
-///
-/// # Errors
-/// [`DictionaryError::Reference`].
-pub fn check_references(dictionary: &Dictionary) -> Result<(), DictionaryError> {
-    decoded(dictionary).map(drop)
-}
-
-fn planes(index: usize, reference: &Reference) -> Result<&ReferencePlanes, DictionaryError> {
-    let planes = reference.planes(|reference| decode(reference).ok());
-    planes.ok_or_else(|| {
-        // Rare enough to be done again for the sake of the message.
-        let reason = match decode(reference) {
-            Err(error) => error.to_string(),
-            Ok(_) => "it could not be decoded at first".into(),
-        };
-        DictionaryError::Reference { index, reason }
-    })
 }
 
 /// Decodes one tile after the other on the calling thread: other threads may be waiting for the result, and one
@@ -104,7 +100,7 @@ fn decode_planes(
     let config = tile_config(header, rect);
     check_work(header, &config, payload)?;
     let decode = |data: &[u8], config| {
-        decode_tile(data, config, Dictionary::builtin()).map_err(|Exhausted| {
+        decode_tile(data, config, PreparedDictionary::builtin()).map_err(|Exhausted| {
             Error::from(FormatError::invalid("the tile data", "it ends too early"))
         })
     };

@@ -9,15 +9,16 @@ use crate::patch_net::PatchNets;
 use crate::prior::Prior;
 use crate::reference::Reference;
 use crate::{format, identity, layout};
+use std::sync::Arc;
 
 /// Everything sender and receiver must both hold to understand a picture.
 ///
 /// A dictionary never changes: its identity is written into every file it codes, and another content under the same
 /// name would turn those files into garbage. [`Dictionary::to_builder`] gives a copy that can be edited and that
-/// becomes a dictionary with a name of its own.
+/// becomes a dictionary with a name of its own. Clones share their content and cost nothing.
 #[derive(Clone, Debug)]
 pub struct Dictionary {
-    content: DictionaryBuilder,
+    content: Arc<DictionaryBuilder>,
     identity: DictId,
 }
 
@@ -76,8 +77,10 @@ impl DictionaryBuilder {
             Error::Corrupt(what) => Error::Unfit(what),
             error => error,
         })?;
-        let identity = identity::of_content(&file);
-        Ok(Dictionary { content, identity })
+        Ok(Dictionary {
+            content: Arc::new(content),
+            identity: identity::of_content(&file),
+        })
     }
 
     /// The writer takes the priors' sizes from the bases.
@@ -132,7 +135,7 @@ impl Dictionary {
 
     /// A copy to edit; what [`DictionaryBuilder::build`] makes of it goes by its own name.
     pub fn to_builder(&self) -> DictionaryBuilder {
-        self.content.clone()
+        DictionaryBuilder::clone(&self.content)
     }
 
     /// A copy with something changed, under a name of its own.
@@ -147,10 +150,7 @@ impl Dictionary {
 
     /// Cosine bases and flat priors: what training starts from.
     pub fn untrained() -> Self {
-        Self {
-            content: DictionaryBuilder::untrained(),
-            identity: DictId::Builtin(identity::UNTRAINED),
-        }
+        Self::carried(DictionaryBuilder::untrained(), identity::UNTRAINED)
     }
 
     /// Reads a dictionary file and validates all of it.
@@ -159,7 +159,7 @@ impl Dictionary {
     /// If the bytes are no dictionary of this version, or contradict themselves.
     pub fn from_bytes(data: &[u8]) -> Result<Self, Error> {
         Ok(Self {
-            content: format::read(data)?,
+            content: Arc::new(format::read(data)?),
             identity: DictId::of(data),
         })
     }
@@ -167,7 +167,7 @@ impl Dictionary {
     /// A dictionary that every program carries, by its number.
     pub(crate) fn carried(content: DictionaryBuilder, number: u8) -> Self {
         Self {
-            content,
+            content: Arc::new(content),
             identity: DictId::Builtin(number),
         }
     }

@@ -1,35 +1,23 @@
 //! Reference pictures: what all pictures of a collection show, and what patches may be predicted from.
 //!
 //! A reference is kept as the coded picture it is stored as. This crate knows its size only; the codec decodes
-//! it, once per dictionary, and leaves the planes here.
+//! it, once per dictionary.
 
 use crate::error::Error;
 use crate::format::take;
 use byteorder::{LittleEndian, ReadBytesExt};
-use std::sync::OnceLock;
-use tessera_patch::Plane;
 
 /// Most references a dictionary may carry.
 pub const MAX_REFERENCES: usize = 16;
 /// Most pixels of all references together: they stay in memory, with up to eight bytes per pixel.
 pub const MAX_PIXELS: u64 = 1 << 24;
 
-/// The decoded planes of a reference: luma, then two of chroma if it has colour, then alpha if it has any.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReferencePlanes {
-    /// One plane of a gray reference, three (Y, Cb, Cr) of one with colour.
-    pub colour: Vec<Plane>,
-    /// Alpha, if there is any.
-    pub alpha: Option<Plane>,
-}
-
 /// A picture that patches may be predicted from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     width: u16,
     height: u16,
     stream: Vec<u8>,
-    planes: OnceLock<Option<ReferencePlanes>>,
 }
 
 impl Reference {
@@ -39,7 +27,6 @@ impl Reference {
             width,
             height,
             stream,
-            planes: OnceLock::new(),
         }
     }
 
@@ -56,14 +43,6 @@ impl Reference {
     /// The coded picture.
     pub fn stream(&self) -> &[u8] {
         &self.stream
-    }
-
-    /// The planes; the first caller's `decode` makes them. `None`, and forever, if it could not.
-    pub fn planes(
-        &self,
-        decode: impl FnOnce(&Self) -> Option<ReferencePlanes>,
-    ) -> Option<&ReferencePlanes> {
-        self.planes.get_or_init(|| decode(self)).as_ref()
     }
 
     /// Number of pixels.

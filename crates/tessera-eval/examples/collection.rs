@@ -12,7 +12,6 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tessera_codec::image_io::read_picture;
 use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Quality, Target};
 use tessera_dict::Dictionary;
@@ -31,7 +30,7 @@ fn main() -> Outcome<()> {
         return Err("usage: collection TEST_DIR POINTS.csv [LEARNED.tsd [EVERY [EFFORT]]]".into());
     };
     let learned = match arguments.get(2) {
-        Some(file) => Some(Arc::new(Dictionary::from_bytes(&std::fs::read(file)?)?)),
+        Some(file) => Some(Dictionary::from_bytes(&std::fs::read(file)?)?),
         None => None,
     };
     let number = |at: usize, usual: usize| match arguments.get(at) {
@@ -81,7 +80,7 @@ fn tell(name: &str, mut changes: Vec<f64>) {
 fn changes(
     file: &Path,
     peer: &BTreeMap<String, RdCurve>,
-    learned: Option<&Arc<Dictionary>>,
+    learned: Option<&Dictionary>,
     effort: Effort,
 ) -> Outcome<[Option<f64>; 3]> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -103,11 +102,7 @@ fn changes(
     ])
 }
 
-fn curve(
-    picture: &Picture,
-    dictionary: Option<&Arc<Dictionary>>,
-    effort: Effort,
-) -> Outcome<RdCurve> {
+fn curve(picture: &Picture, dictionary: Option<&Dictionary>, effort: Effort) -> Outcome<RdCurve> {
     let mut points = Vec::new();
     for quality in QUALITIES {
         let mut encoder = Encoder::new()

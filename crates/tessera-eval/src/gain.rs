@@ -87,7 +87,7 @@ pub fn is_worth_telling(change: f64) -> bool {
 /// [`GainError`].
 pub fn measure(
     files: &[PathBuf],
-    dictionary: Arc<Dictionary>,
+    dictionary: Dictionary,
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<Gain, GainError> {
     if files.is_empty() {
@@ -298,7 +298,7 @@ mod tests {
             .collect();
         let picture = Picture::new(48, 48, crate::picture::Channels::Gray, samples).unwrap();
         picture.write(&file).unwrap();
-        let default = Arc::new(Dictionary::builtin().clone());
+        let default = Dictionary::builtin().clone();
         let found = measure(std::slice::from_ref(&file), default, &|| true).unwrap();
         assert!(found.change().unwrap().abs() < 1e-9, "{found:?}");
         assert!(
@@ -308,7 +308,7 @@ mod tests {
                 .any(|row| row.name == "webp" && row.change.is_some())
         );
         assert!(matches!(
-            measure(&[], Arc::new(Dictionary::builtin().clone()), &|| true),
+            measure(&[], Dictionary::builtin().clone(), &|| true),
             Err(GainError::NoPictures)
         ));
     }

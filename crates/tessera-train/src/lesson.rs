@@ -7,11 +7,12 @@ use crate::patch_net::Forecasts;
 use crate::pipeline::TrainError;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
+use tessera_codec::PreparedDictionary;
 use tessera_codec::encoder::training::{
     CarriedModels, Decisions, FilterStatistics, PatchObserver, TrainingTile, encode_for_training,
 };
 use tessera_codec::{encoder::SpeedSettings, tile::TileConfig};
-use tessera_dict::{Dictionary, FilterSet};
+use tessera_dict::FilterSet;
 use tessera_patch::Plane;
 
 /// What coding a part showed.
@@ -35,7 +36,7 @@ pub(crate) struct Lesson {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Teacher<'a> {
     pub(crate) gallery: &'a Gallery,
-    pub(crate) dictionary: &'a Dictionary,
+    pub(crate) dictionary: &'a PreparedDictionary,
     pub(crate) effort: SpeedSettings,
 }
 

@@ -11,6 +11,7 @@ use crate::filter::{BandStatistics, solve_filter};
 use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
 use rayon::prelude::*;
+use tessera_codec::PreparedDictionary;
 use tessera_codec::encoder::training::{CarriedModels, encode_for_training};
 use tessera_codec::{encoder::SpeedSettings, tile::TileConfig};
 use tessera_dict::filter::BANDS;
@@ -133,6 +134,9 @@ pub enum TrainError {
     /// What was learned leaves the limits of the format.
     #[error("what was learned makes no dictionary")]
     Dictionary(#[from] tessera_dict::Error),
+    /// A reference picture of the dictionary does not decode.
+    #[error(transparent)]
+    Reference(#[from] tessera_codec::DictionaryError),
 }
 
 /// Pictures encoded side by side before their harvests are merged; bounds the memory.
@@ -189,6 +193,7 @@ struct Training<'a> {
 
 impl Training<'_> {
     fn harvest(&self, observer: &mut dyn TrainObserver) -> Result<Harvest, TrainError> {
+        let dictionary = PreparedDictionary::new(&self.dictionary)?;
         let jobs = self.jobs(self.params.harvest_passes);
         let mut all = Harvest::new(0, self.params.seed);
         for (batch, chunk) in jobs.chunks(BATCH).enumerate() {
@@ -198,11 +203,11 @@ impl Training<'_> {
                 let (planes, config) = self.part(index, pass, self.params.harvest_crop)?;
                 let seed = self.params.seed ^ ((index as u64) << 8 | pass as u64);
                 let mut own = Harvest::new(index, seed);
-                let mut models = CarriedModels::new(&self.dictionary);
+                let mut models = CarriedModels::new(&dictionary);
                 encode_for_training(
                     &planes,
                     &config,
-                    &self.dictionary,
+                    &dictionary,
                     self.effort,
                     &mut models,
                     Some(&mut own),
@@ -235,7 +240,8 @@ impl Training<'_> {
     ) -> Result<BandStatistics, TrainError> {
         let offset = if stage == Stage::Filter { 0 } else { 100 };
         let jobs = self.jobs(self.params.prior_passes);
-        let mut chains = vec![CarriedModels::new(&self.dictionary); CHAINS];
+        let dictionary = PreparedDictionary::new(&self.dictionary)?;
+        let mut chains = vec![CarriedModels::new(&dictionary); CHAINS];
         let mut statistics: BandStatistics = (0..BANDS).map(|_| Default::default()).collect();
         for (round, chunk) in jobs.chunks(CHAINS).enumerate() {
             go_on(observer)?;
@@ -249,7 +255,7 @@ impl Training<'_> {
                     let tile = encode_for_training(
                         &planes,
                         &config,
-                        &self.dictionary,
+                        &dictionary,
                         self.effort,
                         models,
                         None,

@@ -27,6 +27,7 @@ use crate::provenance::{History, Origin};
 use crate::size::within;
 use crate::transfer::transfer;
 use crate::trial::{Outcome, Trial, change};
+use tessera_codec::PreparedDictionary;
 use tessera_codec::encoder::SpeedSettings;
 use tessera_codec::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
@@ -220,6 +221,7 @@ impl Run<'_> {
         let tasks: Vec<Task> = (0..FORECAST_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &QUANTISERS))
             .collect();
+        let start = PreparedDictionary::new(self.start)?;
         let mut all = Forecasts::default();
         let budget = self.params.budget.share(FOR_FORECASTS);
         let looking = budget.share(FOR_EXAMPLES);
@@ -229,7 +231,7 @@ impl Run<'_> {
             }
             go_on(self.observer)?;
             (self.observer).progress(Stage::Prediction, batch * BATCH, 2 * tasks.len());
-            let teacher = self.teacher(self.training, self.start);
+            let teacher = self.teacher(self.training, &start);
             let forecasts = teacher.forecasts(chunk, tasks.len())?;
             forecasts.into_iter().for_each(|own| all.merge(own));
         }
@@ -325,6 +327,7 @@ impl Run<'_> {
         let tasks: Vec<Task> = (turn..turn + NET_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &NET_QUANTISERS))
             .collect();
+        let dictionary = PreparedDictionary::new(dictionary)?;
         let count = samples_per_part(tasks.len());
         let mut all: [NetSamples; 2] = Default::default();
         for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
@@ -333,7 +336,7 @@ impl Run<'_> {
             }
             go_on(self.observer)?;
             (self.observer).progress(Stage::Network, batch * BATCH, 2 * tasks.len());
-            let teacher = self.teacher(self.training, dictionary);
+            let teacher = self.teacher(self.training, &dictionary);
             for samples in teacher.net_samples(chunk, count, self.params.seed)? {
                 for (all, own) in all.iter_mut().zip(samples) {
                     all.merge(own);
@@ -393,6 +396,7 @@ impl Run<'_> {
             filters: (0..BANDS).map(|_| Default::default()).collect(),
             harvest: Harvest::new(0, self.params.seed),
         };
+        let dictionary = PreparedDictionary::new(dictionary)?;
         let mut kept = 0;
         for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
             if batch > 0 && budget.is_over() {
@@ -401,7 +405,7 @@ impl Run<'_> {
             go_on(self.observer)?;
             let progress = (batch * BATCH, tasks.len());
             (self.observer).progress(Stage::Harvest, progress.0, progress.1);
-            let teacher = self.teacher(self.training, dictionary);
+            let teacher = self.teacher(self.training, &dictionary);
             for lesson in teacher.lessons(chunk, Some(self.params.seed))? {
                 for (own, other) in all.filters[lesson.band].iter_mut().zip(&lesson.filters) {
                     own.merge(other);
@@ -449,6 +453,7 @@ impl Run<'_> {
 
     /// How the jury fares with a dictionary, or those of it that there is time for.
     fn judge(&mut self, dictionary: &Dictionary, budget: Budget) -> Result<Trial, TrainError> {
+        let dictionary = PreparedDictionary::new(dictionary)?;
         let mut trial = Trial::new();
         for (done, &picture) in self.jury.iter().enumerate() {
             if done >= FEWEST_JUDGES && budget.is_over() {
@@ -460,7 +465,7 @@ impl Run<'_> {
             let crop = self.params.crop;
             let tasks = QUANTISERS.map(|quantiser| Task::new(picture, crop, picture, quantiser));
             let lessons = self
-                .teacher(self.judges, dictionary)
+                .teacher(self.judges, &dictionary)
                 .lessons(&tasks, None)?;
             let outcomes = lessons.iter().map(|lesson| Outcome {
                 bytes: lesson.bytes,
@@ -471,7 +476,7 @@ impl Run<'_> {
         Ok(trial)
     }
 
-    fn teacher<'t>(&self, gallery: &'t Gallery, dictionary: &'t Dictionary) -> Teacher<'t> {
+    fn teacher<'t>(&self, gallery: &'t Gallery, dictionary: &'t PreparedDictionary) -> Teacher<'t> {
         Teacher {
             gallery,
             dictionary,

@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use tessera_dict::Dictionary;
 use tessera_eval::gain;
@@ -135,7 +134,7 @@ fn is_better(
     }
     let bar = waiting("measuring the gain on held-out pictures");
     let shown = judges.clone().sampled(MOST_REPORTED);
-    let dictionary = Arc::new(result.dictionary.clone());
+    let dictionary = result.dictionary.clone();
     let go_on = || !time.is_over() && !watch.deadline.interrupted();
     let measured = with_threads(args.threads, || {
         Ok(gain::measure(shown.files(), dictionary, &go_on)?)
@@ -166,13 +165,13 @@ fn fit(
 ) -> Result<Specialised> {
     let start = match args.from.to_str() {
         Some("default") => Dictionary::builtin().clone(),
-        _ => dictionaries::load(&args.from)?.as_ref().clone(),
+        _ => dictionaries::load(&args.from)?,
     };
     let resumed = match &args.resume {
         Some(file) => Some(dictionaries::load(file)?),
         None => None,
     };
-    let chosen = with_references(args, training, judges, start, resumed.as_deref(), watch)?;
+    let chosen = with_references(args, training, judges, start, resumed.as_ref(), watch)?;
     let default = Dictionary::builtin();
     let params = SpecialiseParams {
         seed: args.seed,
@@ -186,7 +185,7 @@ fn fit(
     // What became a reference would be predicted from itself.
     let training = training.without(&chosen.taken);
     let result = with_threads(args.threads, || {
-        let (start, resumed) = (&chosen.dictionary, resumed.as_deref());
+        let (start, resumed) = (&chosen.dictionary, resumed.as_ref());
         Ok(specialise(
             &training, judges, start, resumed, &params, watch,
         )?)

@@ -79,8 +79,8 @@ kernel! {
 mod tests {
     use super::*;
     use crate::encoder::{SpeedSettings, TileEncoder};
+    use crate::prepared::PreparedDictionary;
     use crate::tile::{PlaneLayout, TileConfig};
-    use tessera_dict::Dictionary;
     use tessera_patch::Plane;
     use tessera_patch::shape::SUPERBLOCK;
 
@@ -108,7 +108,7 @@ mod tests {
         let plane = lines();
         let effort = SpeedSettings::preset(effort);
         let planes = std::slice::from_ref(&plane);
-        let mut encoder = TileEncoder::new(planes, &config, Dictionary::builtin(), effort);
+        let mut encoder = TileEncoder::new(planes, &config, PreparedDictionary::builtin(), effort);
         spoil(&mut encoder);
         encoder.run(&config, None);
         let step = encoder.recon.step(PlaneKind::Luma).value();

@@ -6,7 +6,7 @@
 pub mod cost;
 mod fidelity;
 mod filter_decision;
-mod forward;
+pub(crate) mod forward;
 mod lookahead;
 mod mode_chroma;
 mod mode_luma;
@@ -19,6 +19,7 @@ mod source;
 mod speed;
 pub mod training;
 
+use crate::prepared::PreparedDictionary;
 use crate::tile::entropy::coder::{ModelPair, Writer};
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::entropy::range::RangeEncoder;
@@ -36,7 +37,6 @@ use reference_search::matching::ReferenceMatches;
 use single_pass::SinglePass;
 use source::Source;
 pub use speed::SpeedSettings;
-use tessera_dict::Dictionary;
 use tessera_patch::Plane;
 use training::PatchObserver;
 
@@ -53,7 +53,7 @@ pub struct EncodedTile {
 pub fn encode_tile(
     planes: &[Plane],
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> EncodedTile {
     let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
@@ -71,7 +71,7 @@ pub fn encode_tile(
 pub fn encode_tile_no_recon(
     planes: &[Plane],
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> Vec<u8> {
     let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
@@ -84,17 +84,17 @@ pub fn encode_tile_no_recon(
 
 /// What all decisions about a tile read.
 #[derive(Debug)]
-pub(crate) struct TileContext {
+pub(crate) struct TileContext<'d> {
     pub(crate) source: Source,
     pub(crate) speed: SpeedSettings,
-    pub(crate) forward: ForwardTransform,
+    pub(crate) forward: ForwardTransform<'d>,
     pub(crate) costs: CostModel,
 }
 
 /// The encoder of one tile: what decisions read, what is known about the present superblock, what a decoder will have
 /// at this point, and what is written.
 struct TileEncoder<'d> {
-    tile: TileContext,
+    tile: TileContext<'d>,
     lookahead: Lookahead,
     recon: TileState<'d>,
     writer: Writer,
@@ -104,13 +104,13 @@ impl<'d> TileEncoder<'d> {
     fn new(
         planes: &[Plane],
         config: &TileConfig,
-        dictionary: &'d Dictionary,
+        dictionary: &'d PreparedDictionary,
         speed: SpeedSettings,
     ) -> Self {
         let speed = speed.with(dictionary);
         let recon = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
-        let forward = ForwardTransform::new(dictionary);
+        let forward = ForwardTransform::new(dictionary.rotations());
         Self {
             tile: TileContext {
                 source: Source::new(planes, &recon.luma),

@@ -110,7 +110,7 @@ pub(crate) struct PatchCandidate {
 /// so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PatchSearch<'s, 'd> {
-    pub(crate) tile: &'s TileContext,
+    pub(crate) tile: &'s TileContext<'d>,
     pub(crate) models: &'s ModelPair,
     pub(crate) recon: &'s TileState<'d>,
 }

@@ -45,7 +45,7 @@ enum Plan {
 
 /// Decides and writes at once.
 pub(crate) struct SinglePass<'s, 'd> {
-    pub(crate) tile: &'s TileContext,
+    pub(crate) tile: &'s TileContext<'d>,
     pub(crate) recon: &'s mut TileState<'d>,
     pub(crate) writer: &'s mut Writer,
 }

@@ -1,5 +1,6 @@
 //! Reads a tile.
 
+use crate::prepared::PreparedDictionary;
 use crate::tile::canvas::Canvas;
 use crate::tile::entropy::coder::{BinaryCoder, ModelPair, Reader};
 use crate::tile::entropy::mix::PlaneKind;
@@ -47,7 +48,7 @@ impl<'a> Reader<'a> {
 pub fn decode_tile(
     data: &[u8],
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
     let mut reader = Reader::new(data, dictionary, config.layout);
     read_tile(&mut reader, config, dictionary)
@@ -57,7 +58,7 @@ pub fn decode_tile(
 pub(crate) fn read_tile<R: TileReader>(
     reader: &mut R,
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
     let mut decoder = Decoder {
         state: TileState::new(config, dictionary),

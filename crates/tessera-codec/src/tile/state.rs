@@ -1,5 +1,6 @@
 //! State both sides keep in step while a tile is coded, and the coding of one leaf.
 
+use crate::prepared::PreparedDictionary;
 use crate::simd::kernel;
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
@@ -17,7 +18,7 @@ use crate::tile::syntax::{self, FROM_LUMA, ModeContexts};
 use crate::tile::transform::quantiser::Step;
 use crate::tile::transform::synthesise;
 use crate::tile::{PlaneLayout, TileConfig};
-use tessera_dict::{Basis, BasisSet, Dictionary, FilterSet};
+use tessera_dict::{Basis, BasisSet, FilterSet};
 use tessera_patch::{Plane, Shape};
 
 /// Where a patch lies and which component it belongs to.
@@ -134,7 +135,7 @@ impl Leaf {
 /// Canvases, steps and the dictionary of one tile.
 #[derive(Debug)]
 pub(crate) struct TileState<'a> {
-    pub(crate) dictionary: &'a Dictionary,
+    pub(crate) dictionary: &'a PreparedDictionary,
     pub(crate) luma: Canvas,
     pub(crate) chroma: Option<Canvas>,
     pub(crate) steps: [Step; 2],
@@ -148,7 +149,7 @@ pub(crate) struct TileState<'a> {
 }
 
 impl<'a> TileState<'a> {
-    pub(crate) fn new(config: &TileConfig, dictionary: &'a Dictionary) -> Self {
+    pub(crate) fn new(config: &TileConfig, dictionary: &'a PreparedDictionary) -> Self {
         let (width, height) = (config.width as usize, config.height as usize);
         let quantisers = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| config.quantiser_of(kind));
         Self {

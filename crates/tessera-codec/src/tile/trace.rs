@@ -1,6 +1,7 @@
 //! A decode that writes down every decision, for the worked example of the specification and for tests that
 //! count what a set of streams covers.
 
+use crate::prepared::PreparedDictionary;
 use crate::tile::TileConfig;
 use crate::tile::decoder::{Exhausted, TileReader, read_tile};
 use crate::tile::entropy::coder::{BinaryCoder, Reader};
@@ -93,7 +94,7 @@ pub struct Trace {
 pub fn trace_tile(
     data: &[u8],
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
 ) -> Result<Trace, Exhausted> {
     let mut tracer = Tracer {
         reader: Reader::new(data, dictionary, config.layout),

@@ -3,14 +3,14 @@
 use super::{Codec, CodecError, Quality, Tuning};
 use crate::picture::{Channels, Picture, first_u32};
 use crate::timing::Timed;
-use std::sync::{Arc, OnceLock};
-use tessera_codec::{Colour, Decoder, Encoder, Samples, Target};
+use std::sync::OnceLock;
+use tessera_codec::{Colour, Decoder, Encoder, PreparedDictionary, Samples, Target};
 use tessera_dict::Dictionary;
 
 /// Tessera at its default effort, on one thread.
 pub struct Tessera {
     name: String,
-    dictionary: Option<Arc<Dictionary>>,
+    dictionary: Option<PreparedDictionary>,
     /// Hash of a coded test picture, made on first use: loading the dictionary takes a moment.
     probe: OnceLock<String>,
 }
@@ -28,10 +28,10 @@ impl Tessera {
 
     /// With a dictionary at hand, called `name`.
     #[must_use]
-    pub fn with(name: &str, dictionary: Arc<Dictionary>) -> Self {
+    pub fn with(name: &str, dictionary: Dictionary) -> Self {
         Self {
             name: name.to_owned(),
-            dictionary: Some(dictionary),
+            dictionary: Some(dictionary.into()),
             probe: OnceLock::new(),
         }
     }
@@ -96,7 +96,7 @@ impl Codec for Tessera {
         };
         let mut encoder = Encoder::new().target(target).threads(1);
         if let Some(dictionary) = &self.dictionary {
-            encoder = encoder.dictionary(Arc::clone(dictionary));
+            encoder = encoder.dictionary(dictionary);
         }
         let encoded = encoder.encode(&input.map_err(failed)?).map_err(failed)?;
         Ok(encoded.bytes.into())
@@ -105,7 +105,7 @@ impl Codec for Tessera {
     fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
         let mut decoder = Decoder::new().threads(1);
         if let Some(dictionary) = &self.dictionary {
-            decoder = decoder.dictionary(Arc::clone(dictionary));
+            decoder = decoder.dictionary(dictionary);
         }
         let decoded = decoder.decode(bytes).map_err(failed)?;
         let channels = match decoded.format().colour {

@@ -8,6 +8,7 @@ use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::encoder::cost::reference::{BlockCosts, reference_costs};
 use tessera_codec::{
+    PreparedDictionary,
     encoder::SpeedSettings,
     tile::{PlaneLayout, TileConfig},
 };
@@ -105,7 +106,10 @@ impl Gains {
 const LEAST_SHARE: f32 = 0.002;
 
 /// Dictionaries that carry the candidates, as many as each may hold.
-fn batches(candidates: &[Candidate], start: &Dictionary) -> Result<Vec<Dictionary>, TrainError> {
+fn batches(
+    candidates: &[Candidate],
+    start: &Dictionary,
+) -> Result<Vec<PreparedDictionary>, TrainError> {
     let mut batches: Vec<Vec<Reference>> = Vec::new();
     let mut pixels = 0;
     for Candidate { reference, .. } in candidates {
@@ -120,7 +124,10 @@ fn batches(candidates: &[Candidate], start: &Dictionary) -> Result<Vec<Dictionar
             }
         }
     }
-    let dictionary = |references| Ok(start.edited(|parts| parts.references = references)?);
+    let dictionary = |references| {
+        let dictionary = start.edited(|parts| parts.references = references)?;
+        Ok(PreparedDictionary::new(dictionary)?)
+    };
     batches.into_iter().map(dictionary).collect()
 }
 
@@ -134,7 +141,7 @@ fn costs_of(
     gallery: &Gallery,
     index: usize,
     quantiser: u8,
-    batches: &[Dictionary],
+    batches: &[PreparedDictionary],
 ) -> Result<Vec<BlockCosts>, TrainError> {
     let (planes, config) = gallery.part(&Task::new(index, CROP, index, quantiser))?;
     let luma = TileConfig {

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use std::time::{Duration, Instant};
 use tessera_codec::encoder::training::{CarriedModels, encode_for_training};
 use tessera_codec::{
+    PreparedDictionary,
     encoder::{SpeedSettings, encode_tile},
     tile::TileConfig,
 };
@@ -72,7 +73,7 @@ impl<'a> Judge<'a> {
             took: Duration::ZERO,
         };
         let began = Instant::now();
-        judge.alone = judge.outcomes(start);
+        judge.alone = judge.outcomes(&PreparedDictionary::new(start)?);
         judge.took = began.elapsed();
         Ok(judge)
     }
@@ -99,7 +100,7 @@ impl<'a> Judge<'a> {
             .filter_map(|candidate| candidate.source)
             .collect();
         let dictionary = learn_priors(self.gallery, &dictionary, &taken)?;
-        let pairs = self.outcomes(&dictionary);
+        let pairs = self.outcomes(&PreparedDictionary::new(&dictionary)?);
         let changes = pairs.iter().zip(&self.alone);
         let change: f64 = changes
             .map(|(with, alone)| with.bytes - alone.bytes + with.error - alone.error)
@@ -121,7 +122,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn outcomes(&self, dictionary: &Dictionary) -> Vec<Outcome> {
+    fn outcomes(&self, dictionary: &PreparedDictionary) -> Vec<Outcome> {
         let outcomes = self.held_out.par_iter().map(|(planes, config)| {
             let tile = encode_tile(planes, config, dictionary, effort());
             let pairs = planes.iter().zip(&tile.planes);
@@ -152,13 +153,14 @@ pub(super) fn learn_priors(
     let lessons: Vec<usize> = (0..count)
         .map(|turn| others[turn * others.len() / count])
         .collect();
+    let prepared = PreparedDictionary::new(dictionary)?;
     let chains = (0..CHAINS).into_par_iter().map(|chain| {
         let mut models = CarriedModels::new(dictionary);
         for (turn, &index) in lessons.iter().enumerate().skip(chain).step_by(CHAINS) {
             let quantiser = QUANTISERS[turn / CHAINS % QUANTISERS.len()];
             let task = Task::new(index, CROP, TOP_LEFT, quantiser);
             let (planes, config) = gallery.part(&task)?;
-            encode_for_training(&planes, &config, dictionary, effort(), &mut models, None);
+            encode_for_training(&planes, &config, &prepared, effort(), &mut models, None);
         }
         Ok(models.priors())
     });

@@ -40,7 +40,7 @@ impl AtomArgs {
         if spec.extension().is_some_and(|ending| ending == "npy") {
             return read_npy(spec).with_context(|| format!("cannot read {}", spec.display()));
         }
-        self.of(&*dictionaries::load(spec)?)
+        self.of(&dictionaries::load(spec)?)
     }
 
     fn of(&self, dictionary: &Dictionary) -> Result<Mat<f64>> {

@@ -13,7 +13,7 @@ use atoms::AtomArgs;
 use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use tessera_codec::check_references;
+use tessera_codec::PreparedDictionary;
 use tessera_dict::Dictionary;
 use tessera_eval::gain;
 use tessera_eval::mosaic::mosaic_png;
@@ -148,7 +148,7 @@ fn export(args: &ShowArgs) -> Result<()> {
 
 fn verify(args: &NamedArgs) -> Result<()> {
     let (path, bytes, dictionary) = whole(&args.dictionary)?;
-    check_references(&dictionary).with_context(|| path.display().to_string())?;
+    PreparedDictionary::new(&dictionary).with_context(|| path.display().to_string())?;
     print_report(&format!(
         "{}: intact, {} bytes, identity {}\n",
         path.display(),
@@ -159,7 +159,7 @@ fn verify(args: &NamedArgs) -> Result<()> {
 
 fn install(args: &InstallArgs) -> Result<()> {
     let (_, bytes, dictionary) = whole(&args.file)?;
-    check_references(&dictionary).with_context(|| args.file.display().to_string())?;
+    PreparedDictionary::new(&dictionary).with_context(|| args.file.display().to_string())?;
     let Some(folder) = dictionaries::install_folder() else {
         bail!(Usage(
             "there is no user data folder; set XDG_DATA_HOME, or put the file in a folder named by TESSERA_DICT_PATH"

@@ -35,7 +35,7 @@ impl CostEstimator {
     pub(crate) fn new(
         dictionary: &Dictionary,
         models: &ModelPair,
-        forward: &ForwardTransform,
+        forward: &ForwardTransform<'_>,
         lambda: f32,
     ) -> Self {
         let of = |set: &BasisSet| {
@@ -161,7 +161,7 @@ struct FrequencyPrices {
 /// Prices of places as the fast transform leaves their frequencies: of the shape itself, and of the transposed patch.
 /// `order` leads from the first places to the scan, the others are those of the scan.
 fn lay_out(
-    forward: &ForwardTransform,
+    forward: &ForwardTransform<'_>,
     shape: Shape,
     prices: &[f32],
     order: &[u16],

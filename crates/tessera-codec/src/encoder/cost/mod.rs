@@ -26,7 +26,7 @@ impl CostModel {
     pub(crate) fn new(
         dictionary: &Dictionary,
         models: &ModelPair,
-        forward: &ForwardTransform,
+        forward: &ForwardTransform<'_>,
         lambda: f32,
     ) -> Self {
         Self {

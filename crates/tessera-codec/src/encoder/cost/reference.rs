@@ -5,9 +5,9 @@ use crate::encoder::lookahead::{BlockEstimator, luma_site};
 use crate::encoder::reference_search::ReferenceSearch;
 use crate::encoder::reference_search::matching::ReferenceMatches;
 use crate::encoder::{SpeedSettings, TileEncoder};
+use crate::prepared::PreparedDictionary;
 use crate::tile::syntax::Block;
 use crate::tile::{TileConfig, superblocks};
-use tessera_dict::Dictionary;
 use tessera_patch::shape::SUPERBLOCK;
 use tessera_patch::{Plane, Shape};
 
@@ -29,7 +29,7 @@ pub struct BlockCosts {
 pub fn reference_costs(
     planes: &[Plane],
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> Vec<BlockCosts> {
     let mut encoder = TileEncoder::new(planes, config, dictionary, speed);

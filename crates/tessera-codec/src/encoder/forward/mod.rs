@@ -4,22 +4,22 @@ mod dct;
 pub(crate) mod rotation;
 
 use crate::encoder::forward::dct::{transform_columns, transform_rows};
-use crate::encoder::forward::rotation::RotationSet;
+use crate::encoder::forward::rotation::{RotationCache, RotationSet};
 use crate::simd::kernel;
 use crate::tile::pool::Pool;
 use crate::tile::transform::geometry;
-use std::cell::{OnceCell, Ref, RefCell};
-use tessera_dict::{BasisSet, Dictionary};
+use std::cell::{Ref, RefCell};
+use tessera_dict::BasisSet;
 use tessera_patch::Shape;
 use tessera_patch::shape::MAX_ROTATED;
 
 /// Float copies of everything the analysis multiplies with.
 #[derive(Debug)]
-pub(crate) struct ForwardTransform {
+pub(crate) struct ForwardTransform<'d> {
     /// Scans of every shape, as it is and transposed.
     scans: Vec<[Vec<ScanStep>; 2]>,
-    /// Learned bases by plane kind and group, made when first asked for: a small tile needs few of them.
-    unions: [Vec<OnceCell<RotationSet>>; 2],
+    /// Learned bases, shared by all tiles.
+    rotations: &'d RotationCache,
     /// For spectra and coefficients.
     pub(crate) buffers: Pool<f32>,
     /// Of the spectrum at hand; kept here so that not every patch needs fresh memory.
@@ -122,21 +122,19 @@ pub(crate) fn energy(values: &[f32]) -> f32 {
     sum_of_squares(values, |value| value)
 }
 
-impl ForwardTransform {
-    pub(crate) fn new(dictionary: &Dictionary) -> Self {
+impl<'d> ForwardTransform<'d> {
+    pub(crate) fn new(rotations: &'d RotationCache) -> Self {
         Self {
             buffers: Pool::default(),
             peaks: RefCell::default(),
             scans: Shape::all().map(scan_pair).collect(),
-            unions: [dictionary.luma(), dictionary.chroma()]
-                .map(|bases| bases.groups().iter().map(|_| OnceCell::new()).collect()),
+            rotations,
         }
     }
 
     /// The learned bases of a group side by side.
-    pub(crate) fn rotations(&self, bases: &BasisSet, group: usize) -> &RotationSet {
-        let rotations = &self.unions[bases.kind() as usize][group];
-        rotations.get_or_init(|| RotationSet::new(&bases.groups()[group]))
+    pub(crate) fn rotations(&self, bases: &BasisSet, group: usize) -> &'d RotationSet {
+        self.rotations.get(bases, group)
     }
 
     /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.

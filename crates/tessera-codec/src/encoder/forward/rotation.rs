@@ -3,9 +3,28 @@
 use crate::encoder::cost::estimate::rough_sum;
 use crate::encoder::forward::{Peaks, add_scaled};
 use crate::simd::kernel;
-use tessera_dict::Basis;
+use std::sync::OnceLock;
 use tessera_dict::basis::MAX_BASES;
+use tessera_dict::{Basis, BasisSet, Dictionary};
 use tessera_patch::shape::MAX_ROTATED;
+
+/// The learned bases of a dictionary by plane kind and group, made when first asked for: a small picture needs few of
+/// them.
+#[derive(Debug)]
+pub(crate) struct RotationCache([Vec<OnceLock<RotationSet>>; 2]);
+
+impl RotationCache {
+    pub(crate) fn new(dictionary: &Dictionary) -> Self {
+        let groups = [dictionary.luma(), dictionary.chroma()].map(BasisSet::groups);
+        Self(groups.map(|groups| groups.iter().map(|_| OnceLock::new()).collect()))
+    }
+
+    /// The bases of a group side by side; `bases` are those of the dictionary this was made for.
+    pub(crate) fn get(&self, bases: &BasisSet, group: usize) -> &RotationSet {
+        let rotations = &self.0[bases.kind() as usize][group];
+        rotations.get_or_init(|| RotationSet::new(&bases.groups()[group]))
+    }
+}
 
 /// The bases of a group but for the cosine basis it usually starts with.
 #[derive(Debug)]
@@ -200,12 +219,13 @@ mod tests {
     use super::*;
     use crate::encoder::cost::estimate::rough_cost;
     use crate::encoder::forward::ForwardTransform;
-    use tessera_dict::{BasisSet, Dictionary, PlaneKind};
+    use tessera_dict::PlaneKind;
 
     #[test]
     fn prices_and_rotations_are_those_of_each_basis_alone() {
         let dictionary = Dictionary::builtin();
-        let forward = ForwardTransform::new(dictionary);
+        let cache = RotationCache::new(dictionary);
+        let forward = ForwardTransform::new(&cache);
         for (kind, bases) in [
             (PlaneKind::Luma, dictionary.luma()),
             (PlaneKind::Chroma, dictionary.chroma()),

@@ -113,7 +113,7 @@ const UNEXPLAINED: f32 = 64.0;
 
 /// The search for the best partition of a superblock of one plane kind. It draws on the canvas what it tries.
 pub(crate) struct PartitionSearch<'s, 'd> {
-    pub(crate) tile: &'s TileContext,
+    pub(crate) tile: &'s TileContext<'d>,
     pub(crate) lookahead: &'s Lookahead,
     pub(crate) models: &'s ModelPair,
     pub(crate) recon: &'s mut TileState<'d>,

@@ -1,11 +1,11 @@
 //! The binary decisions of a coded tile, kept so that priors can be fitted to them without coding again.
 
 use crate::encoder::training::CarriedModels;
+use crate::prepared::PreparedDictionary;
 use crate::tile::TileConfig;
 use crate::tile::decoder::{TileReader, read_tile};
 use crate::tile::entropy::coder::{BinaryCoder, Meter, Reader};
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
-use tessera_dict::Dictionary;
 use tessera_dict::layout::{BasisTotals, ELEMENTS, Element};
 
 /// The decisions of one tile in coding order.
@@ -37,7 +37,11 @@ pub struct CellCount {
 
 impl Decisions {
     /// Reads the decisions back from a coded tile; `None` if the bytes are not one of this dictionary.
-    pub fn read(bytes: &[u8], config: &TileConfig, dictionary: &Dictionary) -> Option<Self> {
+    pub fn read(
+        bytes: &[u8],
+        config: &TileConfig,
+        dictionary: &PreparedDictionary,
+    ) -> Option<Self> {
         let mut recorder = Recorder {
             reader: Reader::new(bytes, dictionary, config.layout),
             decisions: Self::default(),

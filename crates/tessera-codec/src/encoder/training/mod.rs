@@ -5,6 +5,7 @@ mod intra_samples;
 
 use crate::encoder::patch_search::PatchSearch;
 use crate::encoder::{SpeedSettings, TileEncoder};
+use crate::prepared::PreparedDictionary;
 use crate::tile::entropy::coder::ModelPair;
 use crate::tile::entropy::mix::Models;
 pub use crate::tile::intra::neural::{fill_in_places, output_shift, place_inputs};
@@ -83,7 +84,7 @@ impl CarriedModels {
 pub fn encode_for_training(
     planes: &[Plane],
     config: &TileConfig,
-    dictionary: &Dictionary,
+    dictionary: &PreparedDictionary,
     speed: SpeedSettings,
     models: &mut CarriedModels,
     observer: Option<&mut dyn PatchObserver>,

@@ -6,9 +6,9 @@
 mod predict;
 mod syntax;
 
+use crate::prepared::{PreparedDictionary, ReferencePlanes};
 use crate::tile::TileConfig;
 use crate::tile::canvas::CellInfo;
-use tessera_dict::Dictionary;
 use tessera_patch::Plane;
 
 #[cfg(feature = "encoder")]
@@ -78,16 +78,12 @@ pub(crate) struct References<'a> {
 
 impl<'a> References<'a> {
     /// The references a payload may use; `None` if the dictionary has none for its planes.
-    ///
-    /// A dictionary whose references do not decode counts as having none here: files that name it are refused
-    /// before any tile is looked at.
-    pub(crate) fn new(config: &TileConfig, dictionary: &'a Dictionary) -> Option<Self> {
-        let decoded = crate::references::decoded(dictionary).unwrap_or_default();
-        let planes = |planes: &'a tessera_dict::reference::ReferencePlanes| match config.alpha {
+    pub(crate) fn new(config: &TileConfig, dictionary: &'a PreparedDictionary) -> Option<Self> {
+        let planes = |planes: &'a ReferencePlanes| match config.alpha {
             false => Some(planes.colour.as_slice()),
             true => planes.alpha.as_ref().map(std::slice::from_ref),
         };
-        let pictures: Vec<&[Plane]> = decoded.into_iter().filter_map(planes).collect();
+        let pictures: Vec<&[Plane]> = dictionary.references().iter().filter_map(planes).collect();
         let recent = (0..pictures.len().min(RECENT) as u8)
             .map(Shift::zero)
             .collect();
