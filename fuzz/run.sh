@@ -12,7 +12,7 @@ binaries=fuzz/target/x86_64-unknown-linux-gnu/release
 TIMEFORMAT='%U %S'
 
 if [ -z "${SKIP_BUILD:-}" ]; then
-    cargo run -q -p tessera-codec --example fuzz_seeds -- fuzz/corpus
+    cargo xtask fuzz-seeds fuzz/corpus
     cargo +nightly fuzz build --release --debug-assertions --sanitizer none
 fi
 

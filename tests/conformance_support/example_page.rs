@@ -13,7 +13,7 @@ const INTRODUCTION: &str = "\
 # A file, bit by bit
 
 This page decodes `fixtures/conformance/example.tsr`, a gray picture of 8 bits, with the built-in dictionary 2.
-It is written by `cargo run --release -p tessera-codec --example conformance` and checked by the test
+It is written by `cargo xtask conformance` and checked by the test
 `spec_example`, which reads the bytes below, decodes them and compares every line.
 ";
 

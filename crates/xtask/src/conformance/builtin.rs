@@ -1,17 +1,10 @@
-//! Writes the conformance streams, their manifest and the worked example of the specification.
-//!
-//! `cargo run --release -p tessera-codec --example conformance` after every change of the default dictionary or of
-//! the bitstream; a change of the encoder alone needs no new streams.
+//! Streams of the built-in dictionary, one for every corner of the format, and the specification's example.
 
-#[path = "../../../tests/conformance_support/example_page.rs"]
-mod example_page;
-#[path = "../../../tests/conformance_support/mod.rs"]
-mod support;
-
+use super::{Stream, example_page, write_streams};
+use crate::conformance::support::folder;
+use anyhow::{Context, Result};
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fs;
-use support::{Entry, MANIFEST, folder, sample_hash};
 use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
 use tessera_codec::tile::trace::Event;
 use tessera_codec::{
@@ -19,46 +12,15 @@ use tessera_codec::{
 };
 use tessera_dict::{Dictionary, PlaneKind};
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
-
-/// A stream and what it is for.
-struct Stream {
-    name: String,
-    covers: String,
-    bytes: Vec<u8>,
-}
-
-fn main() -> Outcome<()> {
+/// Writes the streams and the page about one of them.
+pub(super) fn write() -> Result<()> {
     let mut streams = pictures()?;
     add_noises(&mut streams)?;
     streams.push(example()?);
     let folder = folder();
-    fs::create_dir_all(&folder)?;
-    for old in fs::read_dir(&folder)?.filter_map(Result::ok) {
-        if old
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "tsr")
-        {
-            fs::remove_file(old.path())?;
-        }
-    }
-    let mut manifest = String::new();
-    for stream in &streams {
-        let entry = Entry {
-            file: format!("{}.tsr", stream.name),
-            samples: sample_hash(&Decoder::new().decode(&stream.bytes)?),
-            covers: stream.covers.clone(),
-        };
-        debug_assert_eq!(Entry::parse(&entry.to_string()).as_ref(), Some(&entry));
-        fs::write(folder.join(&entry.file), &stream.bytes)?;
-        manifest += &format!("{entry}\n");
-    }
-    fs::write(folder.join(MANIFEST), manifest)?;
+    write_streams(&folder, &streams, &Decoder::new())?;
     let page = example_page::render(&fs::read(folder.join(example_page::FILE))?);
     fs::write(folder.join("../../spec/example.md"), page)?;
-    let total: usize = streams.iter().map(|stream| stream.bytes.len()).sum();
-    println!("{} streams, {total} bytes", streams.len());
     Ok(())
 }
 
@@ -90,7 +52,7 @@ fn deep(format: PixelFormat, depth: BitDepth) -> PixelFormat {
 }
 
 /// Slopes, stripes in a direction that turns along the picture, an edge and some grain.
-fn drawn(width: u32, height: u32, format: PixelFormat, grain: u32) -> Outcome<Picture> {
+fn drawn(width: u32, height: u32, format: PixelFormat, grain: u32) -> Result<Picture> {
     let mut noise = Noise(u64::from(width * 7919 + height));
     let peak = u32::from(format.depth.max_value());
     let mut samples = Vec::new();
@@ -119,7 +81,7 @@ fn drawn(width: u32, height: u32, format: PixelFormat, grain: u32) -> Outcome<Pi
 }
 
 /// Columns of colour over rows of light, or turned by a right angle.
-fn crossed(turned: bool) -> Outcome<Picture> {
+fn crossed(turned: bool) -> Result<Picture> {
     let mut noise = Noise(5);
     let mut samples = Vec::new();
     for at in 0..64 * 64u32 {
@@ -135,142 +97,144 @@ fn crossed(turned: bool) -> Outcome<Picture> {
     Ok(Picture::new(64, 64, RGB, Samples::U8(samples))?)
 }
 
-fn quality(value: u8) -> Outcome<Target> {
+fn quality(value: u8) -> Result<Target> {
     Ok(Target::Quality(Quality::new(value)?))
 }
 
 /// Encoded pictures, one for every corner.
-fn pictures() -> Outcome<Vec<Stream>> {
-    let encoder = || Encoder::new().threads(1);
-    let mut streams = Vec::new();
-    let mut add = |name: &str, covers: &str, picture: Picture, encoder: Encoder| -> Outcome<()> {
-        streams.push(Stream {
-            name: name.into(),
-            covers: covers.into(),
-            bytes: encoder.encode(&picture)?.bytes,
-        });
-        Ok(())
-    };
-    add("pixel-gray", "1x1, gray", drawn(1, 1, GRAY, 0)?, encoder())?;
-    add(
-        "pixel-rgba",
-        "1x1, colour, alpha",
-        drawn(1, 1, with_alpha(RGB), 0)?,
-        encoder(),
-    )?;
-    add("row", "200x1, colour", drawn(200, 1, RGB, 5)?, encoder())?;
-    add("column", "1x200, gray", drawn(1, 200, GRAY, 5)?, encoder())?;
-    add(
-        "odd",
-        "33x47, padding on both sides",
-        drawn(33, 47, RGB, 4)?,
-        encoder(),
-    )?;
-    add(
-        "superblock",
-        "64x64, gray",
-        drawn(64, 64, GRAY, 4)?,
-        encoder(),
-    )?;
-    add(
-        "flat",
-        "200x150 of one colour, no coefficients",
-        flat()?,
-        encoder(),
-    )?;
-    add(
-        "gray-alpha",
-        "gray, alpha",
-        drawn(40, 24, with_alpha(GRAY), 3)?,
-        encoder(),
-    )?;
-    add(
-        "rgba",
-        "colour, alpha",
-        drawn(48, 40, with_alpha(RGB), 3)?,
-        encoder(),
-    )?;
-    let small_tiles = || encoder().tile_log2(6);
-    add(
-        "tiles",
-        "9 tiles of 64, the last ones cut",
-        drawn(150, 140, RGB, 1)?,
-        small_tiles().target(quality(30)?),
-    )?;
-    add(
-        "tiles-alpha",
-        "3 tiles, gray, alpha",
-        drawn(140, 20, with_alpha(GRAY), 1)?,
-        small_tiles().target(quality(30)?),
-    )?;
-    add("metadata", "ICC, EXIF and XMP", described()?, encoder())?;
-    add(
-        "lowest",
-        "quality 0",
-        drawn(100, 100, RGB, 9)?,
-        encoder().target(quality(0)?),
-    )?;
-    add(
-        "highest",
-        "quality 100",
-        drawn(24, 24, RGB, 30)?,
-        encoder().target(quality(100)?),
-    )?;
-    add(
-        "finest",
-        "quantiser 0: magnitudes beyond the unary part",
-        drawn(16, 16, GRAY, 90)?,
-        encoder().target(Target::Quantiser(0)),
-    )?;
-    add(
-        "coarsest",
-        "quantiser 127",
-        drawn(64, 64, RGB, 9)?,
-        encoder().target(Target::Quantiser(127)),
-    )?;
-    for effort in [1, 9] {
-        let name = format!("effort-{effort}");
-        let covers = format!("effort {effort}");
-        add(
-            &name,
-            &covers,
-            drawn(56, 56, RGB, 6)?,
-            encoder().effort(Effort::new(effort)?),
-        )?;
-    }
-    for (name, covers, turned) in [
+fn pictures() -> Result<Vec<Stream>> {
+    let mut streams = sizes_and_formats()?;
+    streams.extend(tiles_and_metadata()?);
+    streams.extend(qualities()?);
+    streams.extend(efforts()?);
+    streams.extend(depths()?);
+    Ok(streams)
+}
+
+fn encoder() -> Encoder {
+    Encoder::new().threads(1)
+}
+
+fn stream(name: &str, covers: &str, picture: &Picture, encoder: &Encoder) -> Result<Stream> {
+    Ok(Stream {
+        name: name.into(),
+        covers: covers.into(),
+        bytes: encoder.encode(picture)?.bytes,
+    })
+}
+
+fn sizes_and_formats() -> Result<Vec<Stream>> {
+    let (gray_alpha, rgba) = (with_alpha(GRAY), with_alpha(RGB));
+    let cases = [
+        ("pixel-gray", "1x1, gray", drawn(1, 1, GRAY, 0)?),
+        ("pixel-rgba", "1x1, colour, alpha", drawn(1, 1, rgba, 0)?),
+        ("row", "200x1, colour", drawn(200, 1, RGB, 5)?),
+        ("column", "1x200, gray", drawn(1, 200, GRAY, 5)?),
+        (
+            "odd",
+            "33x47, padding on both sides",
+            drawn(33, 47, RGB, 4)?,
+        ),
+        ("superblock", "64x64, gray", drawn(64, 64, GRAY, 4)?),
+        ("flat", "200x150 of one colour, no coefficients", flat()?),
+        ("gray-alpha", "gray, alpha", drawn(40, 24, gray_alpha, 3)?),
+        ("rgba", "colour, alpha", drawn(48, 40, rgba, 3)?),
+    ];
+    let streams = cases.iter();
+    streams
+        .map(|(name, covers, picture)| stream(name, covers, picture, &encoder()))
+        .collect()
+}
+
+fn tiles_and_metadata() -> Result<Vec<Stream>> {
+    let small_tiles = encoder().tile_log2(6).target(quality(30)?);
+    let colour = drawn(150, 140, RGB, 1)?;
+    let alpha = drawn(140, 20, with_alpha(GRAY), 1)?;
+    Ok(vec![
+        stream(
+            "tiles",
+            "9 tiles of 64, the last ones cut",
+            &colour,
+            &small_tiles,
+        )?,
+        stream("tiles-alpha", "3 tiles, gray, alpha", &alpha, &small_tiles)?,
+        stream("metadata", "ICC, EXIF and XMP", &described()?, &encoder())?,
+    ])
+}
+
+fn qualities() -> Result<Vec<Stream>> {
+    let cases = [
+        ("lowest", "quality 0", drawn(100, 100, RGB, 9)?, quality(0)?),
+        (
+            "highest",
+            "quality 100",
+            drawn(24, 24, RGB, 30)?,
+            quality(100)?,
+        ),
+        (
+            "finest",
+            "quantiser 0: magnitudes beyond the unary part",
+            drawn(16, 16, GRAY, 90)?,
+            Target::Quantiser(0),
+        ),
+        (
+            "coarsest",
+            "quantiser 127",
+            drawn(64, 64, RGB, 9)?,
+            Target::Quantiser(127),
+        ),
+    ];
+    let streams = cases.into_iter();
+    streams
+        .map(|(name, covers, picture, target)| {
+            stream(name, covers, &picture, &encoder().target(target))
+        })
+        .collect()
+}
+
+fn efforts() -> Result<Vec<Stream>> {
+    let plain = drawn(56, 56, RGB, 6)?;
+    let cases = [
+        ("effort-1", "effort 1", plain.clone(), 1),
+        ("effort-9", "effort 9", plain, 9),
         (
             "crossed",
             "effort 9, chroma that goes down where luma goes across",
-            false,
+            crossed(false)?,
+            9,
         ),
         (
             "crossed-back",
             "effort 9, chroma that goes across where luma goes down",
-            true,
+            crossed(true)?,
+            9,
         ),
-    ] {
-        let encoder = encoder().effort(Effort::new(9)?);
-        add(name, covers, crossed(turned)?, encoder)?;
-    }
-    for depth in [BitDepth::Ten, BitDepth::Twelve, BitDepth::Sixteen] {
-        let covers = format!("{} bits per sample", depth.bits());
-        let name = format!("bits-{}", depth.bits());
-        add(
-            &name,
-            &covers,
-            drawn(30, 20, deep(RGB, depth), 3)?,
-            encoder(),
-        )?;
-    }
-    Ok(streams)
+    ];
+    let streams = cases.iter().map(|(name, covers, picture, effort)| {
+        let encoder = encoder().effort(Effort::new(*effort)?);
+        stream(name, covers, picture, &encoder)
+    });
+    streams.collect()
 }
 
-fn flat() -> Outcome<Picture> {
+fn depths() -> Result<Vec<Stream>> {
+    let depths = [BitDepth::Ten, BitDepth::Twelve, BitDepth::Sixteen].into_iter();
+    let streams = depths.map(|depth| {
+        let (name, covers) = (
+            format!("bits-{}", depth.bits()),
+            format!("{} bits per sample", depth.bits()),
+        );
+        let picture = drawn(30, 20, deep(RGB, depth), 3)?;
+        stream(&name, &covers, &picture, &encoder())
+    });
+    streams.collect()
+}
+
+fn flat() -> Result<Picture> {
     Ok(Picture::rgb8(200, 150, [200, 90, 30].repeat(200 * 150))?)
 }
 
-fn described() -> Outcome<Picture> {
+fn described() -> Result<Picture> {
     let mut picture = drawn(16, 16, RGB, 2)?;
     picture.metadata = Metadata {
         icc: Some((0..200).collect()),
@@ -284,7 +248,7 @@ fn described() -> Outcome<Picture> {
 const TOOLS: usize = 2 * 13 + 35 + 6;
 
 /// The shapes and modes a file uses: plane kind, whether a mode, index.
-fn tools(file: &[u8]) -> Outcome<BTreeSet<(PlaneKind, bool, usize)>> {
+fn tools(file: &[u8]) -> Result<BTreeSet<(PlaneKind, bool, usize)>> {
     let traces = Decoder::new().trace(file)?;
     let events = traces.iter().flat_map(|trace| &trace.events);
     let leaves = events.filter_map(|event| match event {
@@ -302,7 +266,7 @@ fn tools(file: &[u8]) -> Outcome<BTreeSet<(PlaneKind, bool, usize)>> {
 }
 
 /// Adds streams of random bytes: a fixed number, then as many as it takes to cover every tool.
-fn add_noises(streams: &mut Vec<Stream>) -> Outcome<()> {
+fn add_noises(streams: &mut Vec<Stream>) -> Result<()> {
     const ALWAYS: u64 = 14;
     const AT_MOST: u64 = 300;
     let mut covered = BTreeSet::new();
@@ -324,7 +288,7 @@ fn add_noises(streams: &mut Vec<Stream>) -> Outcome<()> {
 }
 
 /// Any bytes are a tile. Random ones say what the model finds likely, tools no encoder of ours favours included.
-fn noise(seed: u64) -> Outcome<Stream> {
+fn noise(seed: u64) -> Result<Stream> {
     let colour = !seed.is_multiple_of(3);
     let (quantiser, chroma_offset) = [(40, 0), (56, 6), (70, -9), (84, 0)][seed as usize % 4];
     let chroma_offset = if colour { chroma_offset } else { 0 };
@@ -343,7 +307,7 @@ fn noise(seed: u64) -> Outcome<Stream> {
     Ok(Stream {
         name: format!("noise-{seed:02}"),
         covers: format!("random payload, quantiser {quantiser}, chroma offset {chroma_offset}"),
-        bytes: noise_file(seed, &template).ok_or("random bytes filled no picture")?,
+        bytes: noise_file(seed, &template).context("random bytes filled no picture")?,
     })
 }
 
@@ -371,7 +335,7 @@ fn noise_file(seed: u64, template: &Header) -> Option<Vec<u8>> {
         .find(|file| Decoder::new().decode(file).is_ok())
 }
 
-fn example() -> Outcome<Stream> {
+fn example() -> Result<Stream> {
     let samples = vec![60, 70, 90, 120, 64, 76, 99, 140, 70, 90, 120, 160];
     let picture = Picture::gray8(4, 3, samples)?;
     Ok(Stream {

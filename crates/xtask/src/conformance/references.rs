@@ -1,28 +1,21 @@
-//! Writes the conformance streams of reference pictures and networks, with their dictionary and their manifest.
+//! Streams of reference pictures and networks, and their dictionary.
 //!
-//! `cargo run --release -p tessera-codec --example conformance_references` after every change of the bitstream. The
-//! dictionary has cosine bases and flat priors so that it stays small, and so that random payloads use everything.
+//! It has cosine bases and flat priors so that it stays small, and so that random payloads use everything.
 
-#[path = "../../../tests/conformance_support/mod.rs"]
-mod support;
-
-#[path = "../../../tests/conformance_support/networks.rs"]
-mod networks;
-
-use std::error::Error;
+use super::support::{REFERENCE_DICTIONARY, reference_folder};
+use super::{Stream, networks, write_streams};
+use anyhow::{Context, Result, bail};
 use std::fs;
-use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_hash};
 use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
 use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target};
 use tessera_dict::{BasisSet, Dictionary, Reference};
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const RGB: PixelFormat = PixelFormat::RGB8;
 const GRAY: PixelFormat = PixelFormat::GRAY8;
 const RGBA: PixelFormat = PixelFormat { alpha: true, ..RGB };
 
-fn main() -> Outcome<()> {
+/// Writes the dictionary and the streams.
+pub(super) fn write() -> Result<()> {
     let file = dictionary()?.to_bytes();
     let dictionary = Dictionary::from_bytes(&file)?;
     let mut streams = pictures(&dictionary)?;
@@ -32,34 +25,12 @@ fn main() -> Outcome<()> {
     let folder = reference_folder();
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(REFERENCE_DICTIONARY), &file)?;
-    let decoder = Decoder::new().dictionary(dictionary);
-    let mut manifest = String::new();
-    for (name, covers, bytes) in &streams {
-        let entry = Entry {
-            file: format!("{name}.tsr"),
-            samples: sample_hash(&decoder.decode(bytes)?),
-            covers: covers.clone(),
-        };
-        debug_assert_eq!(Entry::parse(&entry.to_string()).as_ref(), Some(&entry));
-        fs::write(folder.join(&entry.file), bytes)?;
-        manifest += &format!("{entry}\n");
-    }
-    fs::write(folder.join(MANIFEST), manifest)?;
-    let total: usize = streams.iter().map(|(_, _, bytes)| bytes.len()).sum();
-    println!(
-        "{} streams, {total} bytes, dictionary {}",
-        streams.len(),
-        file.len()
-    );
-    Ok(())
+    write_streams(&folder, &streams, &Decoder::new().dictionary(dictionary))
 }
-
-/// Name, what it covers, file.
-type Stream = (String, String, Vec<u8>);
 
 /// The untrained dictionary with empty magnitude models, networks, and three references: colour, colour with alpha,
 /// gray.
-fn dictionary() -> Outcome<Dictionary> {
+fn dictionary() -> Result<Dictionary> {
     let mut dictionary = Dictionary::builder();
     dictionary.luma = without_models(&dictionary.luma);
     dictionary.chroma = without_models(&dictionary.chroma);
@@ -92,17 +63,12 @@ fn without_models(bases: &BasisSet) -> BasisSet {
     BasisSet::new(bases.kind(), groups)
 }
 
-fn quality(value: u8) -> Outcome<Target> {
+fn quality(value: u8) -> Result<Target> {
     Ok(Target::Quality(Quality::new(value)?))
 }
 
 /// Part of an endless pattern of bars, rings and patches, seen from (left, top).
-fn drawn(
-    width: u32,
-    height: u32,
-    format: PixelFormat,
-    (left, top): (u32, u32),
-) -> Outcome<Picture> {
+fn drawn(width: u32, height: u32, format: PixelFormat, (left, top): (u32, u32)) -> Result<Picture> {
     let mut samples = Vec::new();
     for y in top..top + height {
         for x in left..left + width {
@@ -118,7 +84,7 @@ fn drawn(
 }
 
 /// Encoded pictures that show what the references show, and some that do not.
-fn pictures(dictionary: &Dictionary) -> Outcome<Vec<Stream>> {
+fn pictures(dictionary: &Dictionary) -> Result<Vec<Stream>> {
     let encoder = || Encoder::new().threads(1).dictionary(dictionary.clone());
     let coarse = encoder().target(quality(30)?);
     let cases = [
@@ -166,21 +132,25 @@ fn pictures(dictionary: &Dictionary) -> Outcome<Vec<Stream>> {
         ),
     ];
     let encoded = cases.into_iter().map(|(name, covers, picture, encoder)| {
-        Ok((name.into(), covers.into(), encoder.encode(&picture)?.bytes))
+        Ok(Stream {
+            name: name.into(),
+            covers: covers.into(),
+            bytes: encoder.encode(&picture)?.bytes,
+        })
     });
     encoded.collect()
 }
 
-fn contrasted(picture: Picture) -> Outcome<Picture> {
+fn contrasted(picture: Picture) -> Result<Picture> {
     let Samples::U8(samples) = picture.samples() else {
-        return Err("drawn pictures have eight bits".into());
+        bail!("drawn pictures have eight bits");
     };
     let samples = samples.iter().map(|&v| 60 + v / 2).collect();
     Ok(Picture::gray8(picture.width(), picture.height(), samples)?)
 }
 
 /// Random bytes behind a first bit that says "in use".
-fn noise(seed: u64, dictionary: &Dictionary) -> Outcome<Stream> {
+fn noise(seed: u64, dictionary: &Dictionary) -> Result<Stream> {
     const SIDES: [u32; 6] = [96, 64, 48, 32, 16, 8];
     let mut state = seed + 1;
     let mut payload: Vec<u8> = (0..900)
@@ -216,6 +186,9 @@ fn noise(seed: u64, dictionary: &Dictionary) -> Outcome<Stream> {
     });
     let decoder = Decoder::new().dictionary(dictionary.clone());
     let found = files.into_iter().find(|file| decoder.decode(file).is_ok());
-    let file = found.ok_or("random bytes filled no picture")?;
-    Ok((format!("noise-{seed}"), "random payload".into(), file))
+    Ok(Stream {
+        name: format!("noise-{seed}"),
+        covers: "random payload".into(),
+        bytes: found.context("random bytes filled no picture")?,
+    })
 }

@@ -1,26 +1,27 @@
-//! Writes the seed corpus of every fuzz target from the conformance streams.
-//!
-//! `cargo run -p tessera-codec --example fuzz_seeds -- fuzz/corpus`
+//! The seed corpus of every fuzz target, made from the conformance streams.
 
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{fs, io};
 use tessera_codec::container::Container;
 use tessera_codec::{Integrity, Limits};
 
-fn main() -> io::Result<()> {
-    let corpus = PathBuf::from(env::args().nth(1).unwrap_or("fuzz/corpus".into()));
+/// Writes one folder per target below `corpus`.
+///
+/// # Errors
+/// If a stream cannot be read or a seed cannot be written.
+pub(crate) fn write(corpus: &Path) -> io::Result<()> {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance");
     for path in streams_below(&streams)? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let file = fs::read(&path)?;
         for target in ["range", "header", "container", "decode", "round_trip"] {
-            write(&corpus, target, &name, &file)?;
+            write_seed(corpus, target, &name, &file)?;
         }
         if let Ok(container) = Container::parse(&file, &Limits::default(), Integrity::Checked) {
-            write_parts(&corpus, &name, &file, &container)?;
+            write_parts(corpus, &name, &file, &container)?;
         }
     }
-    write(&corpus, "dictionary", "nothing-changed", &[])
+    write_seed(corpus, "dictionary", "nothing-changed", &[])
 }
 
 /// The streams in a folder and in those below it; dictionaries and hashes lie beside them.
@@ -57,11 +58,11 @@ fn write_parts(
                 colours / 2,
             ];
             seed.extend(payload.colour());
-            write(corpus, "tile", &format!("{name}-{index}"), &seed)?;
+            write_seed(corpus, "tile", &format!("{name}-{index}"), &seed)?;
         }
     }
     let (_, start) = tessera_codec::stages::header(file).map_err(io::Error::other)?;
-    write(
+    write_seed(
         corpus,
         "metadata",
         name,
@@ -69,7 +70,7 @@ fn write_parts(
     )
 }
 
-fn write(corpus: &Path, target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+fn write_seed(corpus: &Path, target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
     let folder = corpus.join(target);
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(name), bytes)
