@@ -1,6 +1,8 @@
 //! Every phase of BatchSVD at m = 64, n = 256, nine non-zeros per sample, and what bounds them.
 
-use batchsvd::{Budget, Dictionary, Factorization, Leading, Pairs, Rule, Samples, Swaps, code};
+use batchsvd::{
+    Budget, Dictionary, Factorization, Leading, Pairs, Rule, SampleMatrix, Swaps, code,
+};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par, unzip, zip};
@@ -13,7 +15,7 @@ const NONZEROS: usize = 9;
 /// Phases of one batch size.
 fn phases(criterion: &mut Criterion, count: usize, repetitions: usize) {
     let matrix = planted(DIMENSION, ATOMS, count, NONZEROS, 1);
-    let samples = Samples::new(matrix.as_ref()).expect("finite samples");
+    let samples = SampleMatrix::new(matrix.as_ref()).expect("finite samples");
     let dictionary = Dictionary::new(random_mat(DIMENSION, ATOMS, 2).as_ref()).expect("atoms");
     let budget = Budget::Batch(NONZEROS * count);
     let coded = code(&dictionary, &samples, budget, Rule::Omp).expect("a fair budget");

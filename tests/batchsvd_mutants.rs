@@ -3,7 +3,7 @@
 //! The plain versions without a mistake must agree with the library; with a mistake,
 //! the invariants that the other tests rely on must notice it.
 
-use batchsvd::{Factorization, Leading, Pairs, Samples, SparseCode};
+use batchsvd::{Factorization, Leading, Pairs, SampleMatrix, SparseCode};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use tessera_workspace::learning::{KINDS, coded, dense_objective, problem};
@@ -181,7 +181,7 @@ fn is_sound(before: &Plain, after: &Plain) -> bool {
 fn all_sound(step: impl Fn(&mut Plain, usize, usize)) -> bool {
     (0..10).all(|seed| {
         let problem = problem(KINDS[0], (4, 8, 40), seed);
-        let samples = Samples::new(problem.samples.as_ref()).unwrap();
+        let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
         let mut state = coded(&samples, problem.atoms.as_ref(), 90);
         state.adjust_amplitudes(1);
         let start = Plain::of(&problem.samples, &state);
@@ -249,7 +249,7 @@ fn assert_same(code: &SparseCode, plain: &Plain) {
 fn the_library_does_what_the_plain_inter_switching_does() {
     for seed in 0..10 {
         let problem = problem(KINDS[0], (5, 8, 150), seed);
-        let samples = Samples::new(problem.samples.as_ref()).unwrap();
+        let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
         let mut state = coded(&samples, problem.atoms.as_ref(), 300);
         let mut plain = Plain::of(&problem.samples, &state);
         let pairs = vec![(0, 5), (2, 3), (5, 7), (0, 2)];
@@ -264,7 +264,7 @@ fn the_library_does_what_the_plain_inter_switching_does() {
 #[test]
 fn the_library_does_what_the_plain_inner_switching_does() {
     let problem = problem(KINDS[0], (5, 8, 150), 3);
-    let samples = Samples::new(problem.samples.as_ref()).unwrap();
+    let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
     let mut state = coded(&samples, problem.atoms.as_ref(), 300);
     let before = Plain::of(&problem.samples, &state);
     state.switch_inner_row(4, 1, Leading::Exact);

@@ -4,7 +4,7 @@ use arbtest::{
     arbitrary::{self, Unstructured},
     arbtest,
 };
-use batchsvd::{Factorization, Leading, Pairs, Samples, Swaps};
+use batchsvd::{Factorization, Leading, Pairs, SampleMatrix, Swaps};
 use faer::Mat;
 use tessera_workspace::learning::{
     KINDS, best_allocation, best_errors, coded, dense_objective, problem,
@@ -77,7 +77,7 @@ fn any_phases_in_any_order(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let scale = *u.choose(&[1.0, 1e18, 1e-18])?;
     let problem = problem(kind, shape, u.arbitrary()?);
     let matrix = &problem.samples * faer::Scale(scale);
-    let samples = Samples::new(matrix.as_ref()).expect("finite");
+    let samples = SampleMatrix::new(matrix.as_ref()).expect("finite");
     let mut state = coded(&samples, problem.atoms.as_ref(), budget);
     for _ in 0..6 {
         let &(name, phase) = u.choose(&PHASES)?;
@@ -107,7 +107,7 @@ fn every_phase_survives_every_kind() {
     for kind in KINDS {
         for shape in [(4, 6, 5), (6, 4, 70), (3, 20, 7), (1, 1, 1), (5, 9, 200)] {
             let problem = problem(kind, shape, 11);
-            let samples = Samples::new(problem.samples.as_ref()).unwrap();
+            let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
             let budget = (shape.2 * shape.0.min(shape.1) / 2).max(1);
             for (name, phase) in PHASES {
                 let mut state = coded(&samples, problem.atoms.as_ref(), budget);
@@ -120,7 +120,7 @@ fn every_phase_survives_every_kind() {
 #[test]
 fn phases_do_lower_the_objective() {
     let problem = problem(KINDS[0], (12, 24, 300), 5);
-    let samples = Samples::new(problem.samples.as_ref()).unwrap();
+    let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
     for (name, phase) in PHASES.iter().filter(|(name, _)| *name != "repair") {
         let mut state = coded(&samples, problem.atoms.as_ref(), 900);
         let before = state.objective();
@@ -132,7 +132,7 @@ fn phases_do_lower_the_objective() {
 #[test]
 fn inner_switching_keeps_row_counts() {
     let problem = problem(KINDS[0], (6, 10, 80), 2);
-    let samples = Samples::new(problem.samples.as_ref()).unwrap();
+    let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
     let mut state = coded(&samples, problem.atoms.as_ref(), 200);
     let before = state.code().uses();
     state.switch_inner_rows(3, Leading::Exact);
@@ -144,7 +144,7 @@ fn inner_switching_keeps_row_counts() {
 #[test]
 fn inter_switching_keeps_the_pair_and_leaves_the_others() {
     let problem = problem(KINDS[0], (6, 10, 80), 4);
-    let samples = Samples::new(problem.samples.as_ref()).unwrap();
+    let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
     let mut state = coded(&samples, problem.atoms.as_ref(), 200);
     let before = state.code();
     state.switch_inter_rows(&Pairs::List(vec![(2, 7)]));
@@ -174,7 +174,7 @@ fn exchange_with_swaps_comes_close_to_brute_force() {
     let (mut found, mut optimal) = (0.0, 0.0);
     for seed in 0..10 {
         let problem = problem(KINDS[0], (4, 6, 5), seed);
-        let samples = Samples::new(problem.samples.as_ref()).unwrap();
+        let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
         for budget in [3, 6, 9] {
             let mut state = coded(&samples, problem.atoms.as_ref(), budget);
             let optimum = {
@@ -192,7 +192,7 @@ fn exchange_with_swaps_comes_close_to_brute_force() {
 #[test]
 fn dead_atoms_are_replaced_from_the_data() {
     let problem = problem(KINDS[0], (6, 10, 8), 4);
-    let samples = Samples::new(problem.samples.as_ref()).unwrap();
+    let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
     let mut state = coded(&samples, problem.atoms.as_ref(), 4);
     let dead = state
         .code()

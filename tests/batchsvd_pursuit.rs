@@ -1,6 +1,6 @@
 //! The pursuits against slow plain versions of themselves.
 
-use batchsvd::{Budget, Dictionary, Error, Rule, Samples, SparseCode, code};
+use batchsvd::{Budget, Dictionary, Error, Rule, SampleMatrix, SparseCode, code};
 use faer::{Mat, MatRef};
 use tessera_workspace::learning::{KINDS, Kind, best_allocation, best_errors, problem, residual};
 
@@ -65,9 +65,13 @@ fn supports(code: &SparseCode) -> Vec<Vec<usize>> {
     (0..code.count()).map(support).collect()
 }
 
-fn parts(kind: Kind, shape: (usize, usize, usize), seed: u64) -> (Mat<f64>, Samples, Dictionary) {
+fn parts(
+    kind: Kind,
+    shape: (usize, usize, usize),
+    seed: u64,
+) -> (Mat<f64>, SampleMatrix, Dictionary) {
     let problem = problem(kind, shape, seed);
-    let samples = Samples::new(problem.samples.as_ref()).unwrap();
+    let samples = SampleMatrix::new(problem.samples.as_ref()).unwrap();
     let dictionary = Dictionary::new(problem.atoms.as_ref()).unwrap();
     (problem.samples, samples, dictionary)
 }
@@ -250,7 +254,7 @@ fn bad_budgets_are_refused() {
 
 #[test]
 fn zero_samples_get_an_empty_code() {
-    let samples = Samples::new(Mat::<f64>::zeros(4, 3).as_ref()).unwrap();
+    let samples = SampleMatrix::new(Mat::<f64>::zeros(4, 3).as_ref()).unwrap();
     let (_, _, dictionary) = parts(Kind::Random, (4, 6, 5), 1);
     let coded = code(&dictionary, &samples, Budget::Batch(6), Rule::Omp).unwrap();
     assert_eq!((coded.nonzeros(), coded.count()), (0, 3));
@@ -261,7 +265,7 @@ fn scaling_by_powers_of_two_changes_no_bit() {
     let (matrix, samples, dictionary) = parts(Kind::Random, (6, 9, 20), 2);
     let plain = code(&dictionary, &samples, Budget::Batch(40), Rule::Ols).unwrap();
     for factor in [60.0f64.exp2(), (-60.0f64).exp2()] {
-        let scaled = Samples::new((&matrix * faer::Scale(factor)).as_ref()).unwrap();
+        let scaled = SampleMatrix::new((&matrix * faer::Scale(factor)).as_ref()).unwrap();
         let coded = code(&dictionary, &scaled, Budget::Batch(40), Rule::Ols).unwrap();
         assert_eq!(coded.to_mat(), plain.to_mat() * faer::Scale(factor));
     }

@@ -3,14 +3,14 @@
 use batchsvd::online::{OnlineParams, Penalty};
 use batchsvd::{
     Alternate, BatchSvdParams, Checkpoint, Dictionary, Error, Fit, Observer, Phase, Progress, Rule,
-    Samples, Start, Structure, alternate, lasso,
+    SampleMatrix, Start, Structure, alternate, lasso,
 };
 use faer::Mat;
 use std::ops::ControlFlow;
 use tessera_workspace::learning::{dense_objective, planted, random_mat};
 
-fn samples_of(matrix: &Mat<f64>) -> Samples {
-    Samples::new(matrix.as_ref()).unwrap()
+fn samples_of(matrix: &Mat<f64>) -> SampleMatrix {
+    SampleMatrix::new(matrix.as_ref()).unwrap()
 }
 
 /// The presets with few iterations.
@@ -27,7 +27,7 @@ fn presets(atoms: usize, budget: usize) -> [BatchSvdParams; 2] {
     ]
 }
 
-fn fit(params: BatchSvdParams, samples: &Samples) -> Fit {
+fn fit(params: BatchSvdParams, samples: &SampleMatrix) -> Fit {
     params.check().unwrap().fit(samples).unwrap()
 }
 

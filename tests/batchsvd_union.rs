@@ -1,7 +1,7 @@
 //! Orthonormal structures: exact budget, orthonormality, monotone rounds.
 
 use batchsvd::union::{Sparsity, UnionFit, UnionParams, UnionStart};
-use batchsvd::{BatchSvdParams, Error, Samples, Start, Structure};
+use batchsvd::{BatchSvdParams, Error, SampleMatrix, Start, Structure};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -27,7 +27,7 @@ fn planted_union(m: usize, blocks: usize, p: usize, seed: u64) -> Mat<f64> {
 }
 
 fn fit(params: UnionParams, matrix: &Mat<f64>) -> UnionFit {
-    let samples = Samples::new(matrix.as_ref()).unwrap();
+    let samples = SampleMatrix::new(matrix.as_ref()).unwrap();
     params.check().unwrap().fit(&samples).unwrap()
 }
 
@@ -155,7 +155,7 @@ fn the_number_of_threads_changes_no_bit() {
 #[test]
 fn the_general_parameters_lead_here() {
     let matrix = planted_union(6, 2, 300, 6);
-    let samples = Samples::new(matrix.as_ref()).unwrap();
+    let samples = SampleMatrix::new(matrix.as_ref()).unwrap();
     let structured = |structure, atoms| {
         let params = BatchSvdParams {
             structure,
@@ -180,7 +180,7 @@ fn the_general_parameters_lead_here() {
 
 #[test]
 fn bad_input_is_refused() {
-    let samples = Samples::new(random_mat(4, 10, 1).as_ref()).unwrap();
+    let samples = SampleMatrix::new(random_mat(4, 10, 1).as_ref()).unwrap();
     let refused = |params: UnionParams| params.check().is_err();
     assert!(refused(UnionParams::new(0, Sparsity::Budget(5))));
     assert!(refused(UnionParams::new(1, Sparsity::Budget(0))));

@@ -1,6 +1,6 @@
 //! Small dictionary-learning problems, and slow plain versions of what the library does.
 
-use batchsvd::{Budget, Dictionary, Factorization, Rule, Samples, SparseCode, code};
+use batchsvd::{Budget, Dictionary, Factorization, Rule, SampleMatrix, SparseCode, code};
 use faer::linalg::solvers::SolveLstsq;
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
@@ -93,7 +93,11 @@ pub fn dense_objective(samples: MatRef<'_, f64>, atoms: MatRef<'_, f64>, code: &
 }
 
 /// The problem's samples coded over its atoms by Block OMP with one budget.
-pub fn coded<'s>(samples: &'s Samples, atoms: MatRef<'_, f64>, budget: usize) -> Factorization<'s> {
+pub fn coded<'s>(
+    samples: &'s SampleMatrix,
+    atoms: MatRef<'_, f64>,
+    budget: usize,
+) -> Factorization<'s> {
     let dictionary = Dictionary::new(atoms).expect("usable atoms");
     let code = code(&dictionary, samples, Budget::Batch(budget), Rule::Omp).expect("a fair budget");
     Factorization::new(samples, &dictionary, &code).expect("parts of one batch")

@@ -10,7 +10,7 @@
 //! The last line is `objective mean-error standard-deviation non-zeros cpu-seconds wall-seconds`.
 
 use batchsvd::{
-    Alternate, BatchSvdParams, Budget, Dictionary, Progress, Rule, Samples, SparseCode, Start,
+    Alternate, BatchSvdParams, Budget, Dictionary, Progress, Rule, SampleMatrix, SparseCode, Start,
     code, npy,
 };
 use std::error::Error;
@@ -19,9 +19,9 @@ use std::io::{BufReader, BufWriter};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-fn main() -> Outcome<()> {
+fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let option = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
@@ -86,13 +86,13 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-fn read(path: &str) -> Outcome<Samples> {
+fn read(path: &str) -> Result<SampleMatrix> {
     let matrix = npy::read_mat(BufReader::new(File::open(path)?))?;
-    Ok(Samples::new(matrix.as_ref())?)
+    Ok(SampleMatrix::new(matrix.as_ref())?)
 }
 
 /// Mean and standard deviation of the samples' errors.
-fn error(dictionary: &Dictionary, samples: &Samples, code: &SparseCode) -> Outcome<(f64, f64)> {
+fn error(dictionary: &Dictionary, samples: &SampleMatrix, code: &SparseCode) -> Result<(f64, f64)> {
     let errors = dictionary.errors(samples, code)?;
     let count = errors.len() as f64;
     let mean = errors.iter().sum::<f64>() / count;

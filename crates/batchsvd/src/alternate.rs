@@ -7,7 +7,7 @@ use crate::amplitude::update_atoms;
 use crate::code::check_dimension;
 use crate::observer::Reporter;
 use crate::pursuit::{BlockPursuit, capacity, check_batch_budget};
-use crate::{Dictionary, Error, Factorization, Observer, Phase, Rule, Samples};
+use crate::{Dictionary, Error, Factorization, Observer, Phase, Rule, SampleMatrix};
 
 /// Parameters of Algorithm 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +24,7 @@ pub struct Alternate {
 /// [`Error::Shape`] for atoms of another length than the samples, [`Error::Parameter`] or
 /// [`Error::BudgetAboveCapacity`] for a budget that cannot be spent.
 pub fn alternate<'s>(
-    samples: &'s Samples,
+    samples: &'s SampleMatrix,
     dictionary: &Dictionary,
     budget: usize,
     params: Alternate,
@@ -50,7 +50,7 @@ pub fn alternate<'s>(
 
 /// Codes the batch over the given atoms.
 pub(crate) fn coded<'s>(
-    samples: &'s Samples,
+    samples: &'s SampleMatrix,
     atoms: crate::linalg::Columns,
     pursuit: &mut BlockPursuit,
 ) -> Factorization<'s> {

@@ -7,7 +7,7 @@ use crate::observer::Reporter;
 use crate::pursuit::{BlockPursuit, capacity, check_batch_budget};
 use crate::{
     Alternate, Dictionary, Error, Factorization, Leading, Observer, Pairs, Phase, Progress, Rule,
-    Samples, SparseCode, Start, Structure, Swaps, union,
+    SampleMatrix, SparseCode, Start, Structure, Swaps, union,
 };
 
 /// When Algorithm 2 runs.
@@ -179,7 +179,7 @@ impl ValidBatchSvdParams {
     /// # Errors
     /// [`Error::BudgetAboveCapacity`], [`Error::AllZero`], or [`Error::Shape`] for a start
     /// that does not fit the samples.
-    pub fn fit(&self, samples: &Samples) -> Result<Fit, Error> {
+    pub fn fit(&self, samples: &SampleMatrix) -> Result<Fit, Error> {
         self.fit_observed(samples, &mut ())
     }
 
@@ -189,7 +189,7 @@ impl ValidBatchSvdParams {
     /// As [`fit`](Self::fit).
     pub fn fit_observed(
         &self,
-        samples: &Samples,
+        samples: &SampleMatrix,
         observer: &mut dyn Observer,
     ) -> Result<Fit, Error> {
         let params = &self.0;
@@ -222,7 +222,7 @@ impl ValidBatchSvdParams {
     /// [`Error::Checkpoint`] if it belongs to other parameters or samples.
     pub fn resume(
         &self,
-        samples: &Samples,
+        samples: &SampleMatrix,
         checkpoint: &Checkpoint,
         observer: &mut dyn Observer,
     ) -> Result<Fit, Error> {

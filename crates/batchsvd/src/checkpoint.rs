@@ -5,7 +5,7 @@
 //! and the samples it belongs to by checksum, so that it cannot be resumed with others.
 
 use crate::linalg::Columns;
-use crate::{Error, Factorization, Phase, Progress, Samples, SparseCode, ValidBatchSvdParams};
+use crate::{Error, Factorization, Phase, Progress, SampleMatrix, SparseCode, ValidBatchSvdParams};
 use std::io::{Read, Write};
 
 const MAGIC: &[u8; 8] = b"BSVDCKPT";
@@ -58,7 +58,7 @@ impl Snapshot {
         }
     }
 
-    fn restore<'s>(&self, samples: &'s Samples) -> Factorization<'s> {
+    fn restore<'s>(&self, samples: &'s SampleMatrix) -> Factorization<'s> {
         Factorization::from_scaled(samples, self.atoms.clone(), self.code.clone())
     }
 }
@@ -84,7 +84,7 @@ impl Checkpoint {
     pub(crate) fn check_belongs(
         &self,
         params: &ValidBatchSvdParams,
-        samples: &Samples,
+        samples: &SampleMatrix,
     ) -> Result<(), Error> {
         if self.params_crc != params_crc(params) {
             return Err(Error::Checkpoint("made with other parameters".into()));
@@ -99,7 +99,7 @@ impl Checkpoint {
 
     pub(crate) fn restore<'s>(
         &self,
-        samples: &'s Samples,
+        samples: &'s SampleMatrix,
     ) -> (Factorization<'s>, Option<Factorization<'s>>) {
         let best = self.best.as_ref().map(|best| best.restore(samples));
         (self.current.restore(samples), best)
@@ -197,7 +197,7 @@ fn params_crc(params: &ValidBatchSvdParams) -> u32 {
     crc32fast::hash(format!("{:?}", params.params()).as_bytes())
 }
 
-fn samples_crc(samples: &Samples) -> u32 {
+fn samples_crc(samples: &SampleMatrix) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&samples.scale().to_bits().to_le_bytes());
     for value in samples.columns().data() {

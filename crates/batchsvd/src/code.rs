@@ -1,7 +1,7 @@
 //! Sparse codes: which atoms every sample uses, and with what amplitude.
 
 use crate::error::same_size;
-use crate::{Dictionary, Error, Samples};
+use crate::{Dictionary, Error, SampleMatrix};
 use faer::Mat;
 
 /// The sparse matrix X of `Y ~ A X`, stored sample by sample.
@@ -156,7 +156,7 @@ impl SparseCode {
     pub(crate) fn check_fits(
         &self,
         dictionary: &Dictionary,
-        samples: &Samples,
+        samples: &SampleMatrix,
     ) -> Result<(), Error> {
         check_dimension(dictionary, samples)?;
         same_size(
@@ -173,7 +173,10 @@ impl SparseCode {
 }
 
 /// Fails unless atoms and samples have the same length.
-pub(crate) fn check_dimension(dictionary: &Dictionary, samples: &Samples) -> Result<(), Error> {
+pub(crate) fn check_dimension(
+    dictionary: &Dictionary,
+    samples: &SampleMatrix,
+) -> Result<(), Error> {
     same_size(
         "the length of an atom",
         samples.dimension(),

@@ -3,7 +3,7 @@
 use crate::linalg::Columns;
 use crate::linalg::kernels::{axpy, sum_of_squares};
 use crate::samples::checked_magnitude;
-use crate::{Error, Samples, SparseCode};
+use crate::{Error, SampleMatrix, SparseCode};
 use faer::MatRef;
 
 /// Unit-norm atoms, one per column.
@@ -81,7 +81,7 @@ impl Dictionary {
     ///
     /// # Errors
     /// [`Error::Shape`] when the three do not belong together.
-    pub fn errors(&self, samples: &Samples, code: &SparseCode) -> Result<Vec<f64>, Error> {
+    pub fn errors(&self, samples: &SampleMatrix, code: &SparseCode) -> Result<Vec<f64>, Error> {
         code.check_fits(self, samples)?;
         let scale = samples.scale();
         let mut residual = vec![0.0; self.dimension()];

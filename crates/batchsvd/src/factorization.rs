@@ -8,19 +8,19 @@ use crate::inter::{self, Pairs};
 use crate::linalg::kernels::{axpy, sum_of_squares};
 use crate::linalg::{Columns, Leading};
 use crate::pursuit::chunks;
-use crate::{Dictionary, Error, Samples, SparseCode};
+use crate::{Dictionary, Error, SampleMatrix, SparseCode};
 use rayon::prelude::*;
 
 /// A batch with its current dictionary and code, `Y = A X + R`.
 ///
 /// Every phase keeps the number of non-zeros and never raises [`objective`], up to rounding.
-/// Inside, everything is in the scaled units of [`Samples`]. Invariants between calls: atoms
+/// Inside, everything is in the scaled units of [`SampleMatrix`]. Invariants between calls: atoms
 /// are unit, `residual` is `Y - A X` of exactly these atoms and this code.
 ///
 /// [`objective`]: Factorization::objective
 #[derive(Clone, Debug)]
 pub struct Factorization<'s> {
-    pub(crate) samples: &'s Samples,
+    pub(crate) samples: &'s SampleMatrix,
     pub(crate) atoms: Columns,
     pub(crate) code: SparseCode,
     pub(crate) residual: Columns,
@@ -33,7 +33,7 @@ impl<'s> Factorization<'s> {
     /// [`Error::Shape`] when the three do not belong together, [`Error::NonFinite`] for an
     /// unusable amplitude.
     pub fn new(
-        samples: &'s Samples,
+        samples: &'s SampleMatrix,
         dictionary: &Dictionary,
         code: &SparseCode,
     ) -> Result<Self, Error> {
@@ -48,7 +48,7 @@ impl<'s> Factorization<'s> {
     }
 
     /// The same for unit atoms and a code in scaled units.
-    pub(crate) fn from_scaled(samples: &'s Samples, atoms: Columns, code: SparseCode) -> Self {
+    pub(crate) fn from_scaled(samples: &'s SampleMatrix, atoms: Columns, code: SparseCode) -> Self {
         let residual = Columns::zeros(samples.dimension(), samples.count());
         let mut state = Self {
             samples,

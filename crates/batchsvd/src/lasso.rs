@@ -11,7 +11,7 @@ use crate::linalg::Columns;
 use crate::linalg::cholesky::solve_in_place;
 use crate::linalg::kernels::{axpy, first_maximum, vectorised};
 use crate::pursuit::for_chunks;
-use crate::{Dictionary, Error, Samples, SparseCode};
+use crate::{Dictionary, Error, SampleMatrix, SparseCode};
 use pulp::NullaryFnOnce;
 
 /// Atoms whose correlation exceeds lambda by this share violate optimality.
@@ -25,7 +25,11 @@ const PATIENCE: usize = 4;
 /// # Errors
 /// [`Error::Shape`] for atoms of another length than the samples, [`Error::Parameter`] for a
 /// `lambda` that is not positive and finite.
-pub fn code(dictionary: &Dictionary, samples: &Samples, lambda: f64) -> Result<SparseCode, Error> {
+pub fn code(
+    dictionary: &Dictionary,
+    samples: &SampleMatrix,
+    lambda: f64,
+) -> Result<SparseCode, Error> {
     check_dimension(dictionary, samples)?;
     check_lambda(lambda)?;
     let scaled = code_scaled(dictionary.columns(), samples, lambda / samples.scale());
@@ -41,7 +45,7 @@ pub(crate) fn check_lambda(lambda: f64) -> Result<(), Error> {
 }
 
 /// The same for a penalty in scaled units.
-pub(crate) fn code_scaled(atoms: &Columns, samples: &Samples, lambda: f64) -> SparseCode {
+pub(crate) fn code_scaled(atoms: &Columns, samples: &SampleMatrix, lambda: f64) -> SparseCode {
     let gram = atoms.gram();
     let parts = for_chunks(atoms, samples, |_, _, correlations| {
         let mut coder = Coder::new(&gram, lambda);

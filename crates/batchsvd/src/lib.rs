@@ -46,7 +46,7 @@ pub use inter::Pairs;
 pub use linalg::Leading;
 pub use observer::{Observer, Phase, Progress};
 pub use pursuit::{Budget, Rule, code};
-pub use samples::Samples;
+pub use samples::SampleMatrix;
 pub use start::Start;
 pub use structure::Structure;
 

@@ -10,7 +10,7 @@ use crate::lasso::{check_lambda, code_scaled};
 use crate::linalg::Columns;
 use crate::linalg::kernels::{axpy, sum_of_squares};
 use crate::start::random_samples;
-use crate::{Dictionary, Error, Samples, SparseCode};
+use crate::{Dictionary, Error, SampleMatrix, SparseCode};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand::seq::SliceRandom;
@@ -92,13 +92,13 @@ impl ValidOnlineParams {
     ///
     /// # Errors
     /// [`Error::AllZero`] when no sample has a direction.
-    pub fn fit(&self, samples: &Samples) -> Result<Dictionary, Error> {
+    pub fn fit(&self, samples: &SampleMatrix) -> Result<Dictionary, Error> {
         let atoms = self.fit_scaled(samples)?;
         Dictionary::new(atoms.as_mat())
     }
 
     /// The learned unit atoms, without canonical sign.
-    pub(crate) fn fit_scaled(&self, samples: &Samples) -> Result<Columns, Error> {
+    pub(crate) fn fit_scaled(&self, samples: &SampleMatrix) -> Result<Columns, Error> {
         let params = &self.0;
         let mut atoms = random_samples(samples, params.atoms, params.seed)?;
         let mut memory = Memory::new(samples.dimension(), params.atoms);
@@ -123,7 +123,7 @@ impl ValidOnlineParams {
 }
 
 /// A fixed penalty in scaled units, or a first guess for an adapted one.
-fn first_lambda(penalty: Penalty, samples: &Samples) -> f64 {
+fn first_lambda(penalty: Penalty, samples: &SampleMatrix) -> f64 {
     match penalty {
         Penalty::Lambda(lambda) => lambda / samples.scale(),
         Penalty::Nonzeros(_) => {
@@ -189,7 +189,7 @@ impl Memory {
         }
     }
 
-    fn add(&mut self, batch: &Samples, code: &SparseCode) {
+    fn add(&mut self, batch: &SampleMatrix, code: &SparseCode) {
         for sample in 0..batch.count() {
             for (atom, value) in code.entries(sample) {
                 axpy(value, batch.columns().col(sample), self.cross.col_mut(atom));
@@ -204,7 +204,7 @@ impl Memory {
     /// One pass over the atoms: each becomes the best unit atom given all others.
     ///
     /// For atom j that is the direction of `b_j - A g_j + a_j g_jj`.
-    fn descend(&self, atoms: &mut Columns, batch: &Samples, random: &mut Pcg64Mcg) {
+    fn descend(&self, atoms: &mut Columns, batch: &SampleMatrix, random: &mut Pcg64Mcg) {
         let (m, n) = (atoms.rows(), atoms.count());
         let usage: f64 = (0..n).map(|j| self.gram.col(j)[j]).sum::<f64>() / n as f64;
         let mut direction = vec![0.0; m];
@@ -234,7 +234,7 @@ impl Memory {
 }
 
 /// Puts the direction of a random sample in place of an atom, unless that sample is zero.
-fn replace_by_sample(atom: &mut [f64], batch: &Samples, random: &mut Pcg64Mcg) {
+fn replace_by_sample(atom: &mut [f64], batch: &SampleMatrix, random: &mut Pcg64Mcg) {
     let sample = batch.columns().col(random.random_range(0..batch.count()));
     if sum_of_squares(sample) > 0.0 {
         atom.copy_from_slice(sample);

@@ -14,12 +14,12 @@ const MAGNITUDES: std::ops::RangeInclusive<f64> = 1e-140..=1e140;
 /// `[1, 2)`. The division is exact: learning from `Y` and from `2^k Y` gives the same atoms
 /// to the bit. Everything handed out (codes, errors, objectives) is in the caller's units.
 #[derive(Clone, Debug)]
-pub struct Samples {
+pub struct SampleMatrix {
     columns: Columns,
     scale: f64,
 }
 
-impl Samples {
+impl SampleMatrix {
     /// Checks and copies a batch; samples are the columns of `matrix`.
     ///
     /// # Errors
@@ -57,11 +57,11 @@ impl Samples {
     /// The batch made of the given samples, in that order.
     ///
     /// # Panics
-    /// If an index is not below [`Samples::count`], or `indices` is empty.
-    pub fn select(&self, indices: &[usize]) -> Samples {
+    /// If an index is not below [`SampleMatrix::count`], or `indices` is empty.
+    pub fn select(&self, indices: &[usize]) -> SampleMatrix {
         assert!(!indices.is_empty(), "a batch holds at least one sample");
         let data = indices.iter().flat_map(|&j| self.columns.col(j)).copied();
-        Samples {
+        SampleMatrix {
             columns: Columns::from_vec(self.dimension(), data.collect()),
             scale: self.scale,
         }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn scaling_is_exact() {
         let matrix = Mat::from_fn(3, 2, |i, j| 0.1 + i as f64 * 1e18 + j as f64);
-        let samples = Samples::new(matrix.as_ref()).unwrap();
+        let samples = SampleMatrix::new(matrix.as_ref()).unwrap();
         assert_eq!(samples.to_mat(), matrix);
         let top = samples
             .columns()
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn bad_matrices_are_refused() {
-        let of = |value: f64| Samples::new(Mat::from_fn(2, 2, |_, _| value).as_ref());
+        let of = |value: f64| SampleMatrix::new(Mat::from_fn(2, 2, |_, _| value).as_ref());
         assert!(matches!(
             of(f64::NAN),
             Err(Error::NonFinite {
@@ -158,7 +158,7 @@ mod tests {
         assert!(of(0.0).is_ok() && of(1e18).is_ok() && of(1e-18).is_ok());
         let empty = Mat::<f64>::zeros(0, 3);
         assert!(matches!(
-            Samples::new(empty.as_ref()),
+            SampleMatrix::new(empty.as_ref()),
             Err(Error::Empty { .. })
         ));
     }

@@ -1,7 +1,7 @@
 //! Small random problems for unit tests.
 
 use crate::linalg::Columns;
-use crate::{Budget, Dictionary, Factorization, Rule, Samples, code};
+use crate::{Budget, Dictionary, Factorization, Rule, SampleMatrix, code};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -12,13 +12,13 @@ pub(crate) fn random_mat(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
     Mat::from_fn(rows, columns, |_, _| random.random_range(-1.0..1.0))
 }
 
-pub(crate) fn random_samples(dimension: usize, count: usize, seed: u64) -> Samples {
-    Samples::new(random_mat(dimension, count, seed).as_ref()).unwrap()
+pub(crate) fn random_samples(dimension: usize, count: usize, seed: u64) -> SampleMatrix {
+    SampleMatrix::new(random_mat(dimension, count, seed).as_ref()).unwrap()
 }
 
 /// The samples coded over random atoms with one budget.
 pub(crate) fn random_factorization(
-    samples: &Samples,
+    samples: &SampleMatrix,
     atoms: usize,
     budget: usize,
     seed: u64,

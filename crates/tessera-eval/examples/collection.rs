@@ -18,13 +18,13 @@ use tessera_dict::Dictionary;
 use tessera_eval::bd::{RdCurve, bd_rate};
 use tessera_eval::metrics::Metric;
 
-type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const QUALITIES: [u8; 6] = [0, 20, 40, 55, 70, 85];
 const PEER: &str = "avif";
 const METRIC: Metric = Metric::PsnrRgb;
 
-fn main() -> Outcome<()> {
+fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, points, ..] = &arguments[..] else {
         return Err("usage: collection TEST_DIR POINTS.csv [LEARNED.tsd [EVERY [EFFORT]]]".into());
@@ -41,13 +41,13 @@ fn main() -> Outcome<()> {
     let peer = peer_curves(Path::new(points))?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))
-        .collect::<Outcome<_>>()?;
+        .collect::<Result<_>>()?;
     files.sort();
     let changes: Vec<[Option<f64>; 3]> = files
         .par_iter()
         .step_by(every)
         .map(|file| changes(file, &peer, learned.as_ref(), effort))
-        .collect::<Outcome<_>>()?;
+        .collect::<Result<_>>()?;
     for (at, name) in [
         "default against AVIF payload",
         "learned against AVIF payload",
@@ -82,7 +82,7 @@ fn changes(
     peer: &BTreeMap<String, RdCurve>,
     learned: Option<&Dictionary>,
     effort: Effort,
-) -> Outcome<[Option<f64>; 3]> {
+) -> Result<[Option<f64>; 3]> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let mut picture = read_picture(&std::fs::read(file)?)?;
     // The payload of the peer has no profile either, and some of these pictures carry one of 500 bytes.
@@ -102,7 +102,7 @@ fn changes(
     ])
 }
 
-fn curve(picture: &Picture, dictionary: Option<&Dictionary>, effort: Effort) -> Outcome<RdCurve> {
+fn curve(picture: &Picture, dictionary: Option<&Dictionary>, effort: Effort) -> Result<RdCurve> {
     let mut points = Vec::new();
     for quality in QUALITIES {
         let mut encoder = Encoder::new()
@@ -147,7 +147,7 @@ fn psnr(mean_squared_error: f64) -> f64 {
 }
 
 /// Curves of payload bytes over PSNR, by file.
-fn peer_curves(table: &Path) -> Outcome<BTreeMap<String, RdCurve>> {
+fn peer_curves(table: &Path) -> Result<BTreeMap<String, RdCurve>> {
     let mut points: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for line in std::fs::read_to_string(table)?.lines().skip(1) {
         let [file, codec, _, _, payload, error] = line.split(',').collect::<Vec<_>>()[..] else {

@@ -13,7 +13,7 @@ use crate::report::{Report, Row, Table};
 use crate::watch::Watch;
 use crate::{Experiment, PaperError, Settings};
 use batchsvd::baseline::{gaussian, overcomplete_haar};
-use batchsvd::{Budget, Dictionary, Error, Samples};
+use batchsvd::{Budget, Dictionary, Error, SampleMatrix};
 use faer::Mat;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -92,7 +92,7 @@ pub(crate) fn draw_patches(
 /// The fixed dictionaries that need no learning.
 pub(crate) fn fixed_dictionaries(
     setup: &Setup,
-    samples: &Samples,
+    samples: &SampleMatrix,
     seed: u64,
 ) -> Result<Vec<(Method, Dictionary)>, Error> {
     let wavelets = setup
@@ -142,7 +142,7 @@ impl Setup {
         watch: &mut dyn Watch,
         rows: &mut Rows,
     ) -> Result<(), Error> {
-        let samples = Samples::new(batch.as_ref())?;
+        let samples = SampleMatrix::new(batch.as_ref())?;
         let mut run = SetRun {
             setup: self,
             fixed: fixed_dictionaries(self, &samples, settings.seed)?,

@@ -8,7 +8,7 @@ use crate::report::{Figure, Report, Row, Table};
 use crate::selection::{DIGITS, PHOTOS};
 use crate::watch::Watch;
 use crate::{Experiment, PaperError, Settings};
-use batchsvd::{Error, Samples};
+use batchsvd::{Error, SampleMatrix};
 use faer::Mat;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -89,7 +89,7 @@ impl Half {
         settings: &Settings,
         watch: &mut dyn Watch,
     ) -> Result<Vec<(Row, Learned)>, Error> {
-        let samples = Samples::new(batch.as_ref())?;
+        let samples = SampleMatrix::new(batch.as_ref())?;
         let nonzeros = (self.nonzeros_per_sample * samples.count() as f64).round() as usize;
         let mut bench = Bench::new(self.set, &samples, self.atoms, settings.seed, watch);
         let mut outcomes = Vec::new();

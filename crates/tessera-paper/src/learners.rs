@@ -5,7 +5,7 @@ use crate::report::Row;
 use crate::watch::{Forward, Watch};
 use batchsvd::baseline::{AtomUpdate, KsvdParams, online};
 use batchsvd::{
-    BatchSvdParams, Budget, Dictionary, Error, Factorization, Rule, Samples, SparseCode, Swaps,
+    BatchSvdParams, Budget, Dictionary, Error, Factorization, Rule, SampleMatrix, SparseCode, Swaps,
 };
 
 /// Iterations of K-SVD, as in the paper.
@@ -35,7 +35,7 @@ impl From<(Dictionary, SparseCode)> for Learned {
 /// One batch of samples on which methods are run; every run is announced to the watcher.
 pub(crate) struct Bench<'a> {
     set: &'static str,
-    samples: &'a Samples,
+    samples: &'a SampleMatrix,
     atoms: usize,
     seed: u64,
     watch: &'a mut dyn Watch,
@@ -44,7 +44,7 @@ pub(crate) struct Bench<'a> {
 impl<'a> Bench<'a> {
     pub(crate) fn new(
         set: &'static str,
-        samples: &'a Samples,
+        samples: &'a SampleMatrix,
         atoms: usize,
         seed: u64,
         watch: &'a mut dyn Watch,

@@ -12,7 +12,7 @@ use crate::remarks;
 use crate::report::{Report, Row, Table};
 use crate::watch::Watch;
 use crate::{Experiment, PaperError, Settings};
-use batchsvd::{Budget, Dictionary, Error, Samples};
+use batchsvd::{Budget, Dictionary, Error, SampleMatrix};
 use faer::Mat;
 
 /// The rows of the two tables.
@@ -55,8 +55,8 @@ fn run_set(
     rows: &mut Rows,
 ) -> Result<(), Error> {
     let (training, unseen) = (
-        Samples::new(training.as_ref())?,
-        Samples::new(unseen.as_ref())?,
+        SampleMatrix::new(training.as_ref())?,
+        SampleMatrix::new(unseen.as_ref())?,
     );
     let (k, dictionaries) = learn(set, &training, settings, watch)?;
     let mut bench = Bench::new(set, &unseen, TABLE_1.atoms, settings.seed, watch);
@@ -77,7 +77,7 @@ fn run_set(
 /// All dictionaries, and the sparsity they are compared at.
 fn learn(
     set: &'static str,
-    training: &Samples,
+    training: &SampleMatrix,
     settings: &Settings,
     watch: &mut dyn Watch,
 ) -> Result<(usize, Vec<(Method, Dictionary)>), Error> {

@@ -1,7 +1,7 @@
 //! The union of orthonormal bases of one group, learned by `batchsvd` under one threshold for the batch.
 
 use batchsvd::union::{Sparsity, UnionParams, UnionStart};
-use batchsvd::{Error, Samples};
+use batchsvd::{Error, SampleMatrix};
 use faer::Mat;
 
 /// Learned blocks (rows are atoms) and which one each sample chose; 0 is the cosine basis itself.
@@ -27,7 +27,7 @@ pub(crate) fn learn_union(data: &Mat<f32>, count: usize, lambda: f32) -> Result<
     }
     let m = data.nrows();
     let matrix = Mat::from_fn(m, data.ncols(), |i, j| f64::from(data[(i, j)]));
-    let samples = Samples::new(matrix.as_ref())?;
+    let samples = SampleMatrix::new(matrix.as_ref())?;
     let params = UnionParams {
         start: UnionStart::Beside(vec![Mat::identity(m, m)]),
         ..UnionParams::new(count + 1, Sparsity::Threshold(worthwhile(lambda)))

@@ -10,7 +10,8 @@ use crate::pursuit::code_scaled;
 use crate::rows::Rows;
 use crate::start::random_samples;
 use crate::{
-    Budget, Dictionary, Error, Factorization, Observer, Phase, Progress, Rule, Samples, SparseCode,
+    Budget, Dictionary, Error, Factorization, Observer, Phase, Progress, Rule, SampleMatrix,
+    SparseCode,
 };
 
 /// How K-SVD refits an atom to the samples that use it.
@@ -71,7 +72,7 @@ impl Ksvd {
     /// [`Error::AllZero`], or an error of the pursuit for a budget the samples cannot have.
     pub fn fit(
         &self,
-        samples: &Samples,
+        samples: &SampleMatrix,
         observer: &mut dyn Observer,
     ) -> Result<(Dictionary, SparseCode), Error> {
         let mut atoms = random_samples(samples, self.0.atoms, self.0.seed)?;
@@ -173,7 +174,7 @@ mod tests {
     use faer::Mat;
 
     /// Sums of two out of six random atoms.
-    fn mixtures(count: usize) -> Samples {
+    fn mixtures(count: usize) -> SampleMatrix {
         let dictionary = gaussian(8, 6, 11).unwrap();
         let atoms = dictionary.atoms();
         let matrix = Mat::from_fn(8, count, |row, sample| {
@@ -181,10 +182,10 @@ mod tests {
             let weight = 1.0 + (sample % 7) as f64 * 0.3;
             atoms[(row, first)] * weight - atoms[(row, second)] * 2.0
         });
-        Samples::new(matrix.as_ref()).unwrap()
+        SampleMatrix::new(matrix.as_ref()).unwrap()
     }
 
-    fn objectives(params: KsvdParams, samples: &Samples) -> (Vec<f64>, SparseCode) {
+    fn objectives(params: KsvdParams, samples: &SampleMatrix) -> (Vec<f64>, SparseCode) {
         let mut trace = Vec::new();
         let mut observer = |progress: &Progress| {
             trace.push(progress.objective);

@@ -12,7 +12,7 @@ pub use fixed::{gaussian, overcomplete_haar};
 pub use ksvd::{AtomUpdate, Ksvd, KsvdParams};
 
 use crate::online::{OnlineParams, Penalty};
-use crate::{Dictionary, Error, Samples, SparseCode, lasso};
+use crate::{Dictionary, Error, SampleMatrix, SparseCode, lasso};
 
 /// Online dictionary learning, and the l1 code of the samples over what was learned.
 ///
@@ -23,7 +23,7 @@ use crate::{Dictionary, Error, Samples, SparseCode, lasso};
 /// [`Error::Parameter`] for a size or a penalty of zero, [`Error::AllZero`] for samples without
 /// a direction.
 pub fn online(
-    samples: &Samples,
+    samples: &SampleMatrix,
     atoms: usize,
     lambda: f64,
     seed: u64,

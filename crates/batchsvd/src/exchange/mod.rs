@@ -9,12 +9,12 @@
 //! profitable pairs at the same time, and evaluates only the samples that changed. Rounds
 //! are parallel over samples and give the same result for any number of threads.
 
-mod standing;
+mod sample_state;
 
 use crate::Factorization;
 use crate::SparseCode;
 use rayon::prelude::*;
-use standing::{Evaluator, Standing};
+use sample_state::{Evaluator, SampleState};
 
 /// A move must gain this much more than it costs.
 const TOLERANCE: f64 = 1e-10;
@@ -39,23 +39,26 @@ pub(crate) fn run(state: &mut Factorization<'_>, swaps: Swaps) -> usize {
     let everyone: Vec<(usize, Vec<u32>)> = (0..state.samples.count())
         .map(|sample| (sample, supports(sample)))
         .collect();
-    let mut standings = evaluate(&evaluator, &everyone);
-    let mut changes = standings.iter().map(|standing| standing.swaps).sum();
+    let mut sample_states = evaluate(&evaluator, &everyone);
+    let mut changes = sample_states
+        .iter()
+        .map(|sample_state| sample_state.swaps)
+        .sum();
     let enough = (state.samples.count() as f64 * WORTHWHILE) as usize;
     loop {
-        let pairs = pair_up(&standings);
-        changes += carry_out(&pairs, &mut standings, &evaluator);
+        let pairs = pair_up(&sample_states);
+        changes += carry_out(&pairs, &mut sample_states, &evaluator);
         if pairs.len() <= enough {
             break;
         }
     }
-    let code = collect(&standings, &state.code);
+    let code = collect(&sample_states, &state.code);
     if adopt(state, code) { changes } else { 0 }
 }
 
 /// Puts the new code in place of the old one unless the objective would rise; tells whether.
 ///
-/// The standings come from normal equations. Over nearly dependent atoms these lose what the
+/// The states come from normal equations. Over nearly dependent atoms these lose what the
 /// old amplitudes, corrected by residuals, had: where nothing is left to gain, that is a rise.
 fn adopt(state: &mut Factorization<'_>, code: SparseCode) -> bool {
     let before = state.scaled_objective();
@@ -75,14 +78,14 @@ fn adopt(state: &mut Factorization<'_>, code: SparseCode) -> bool {
 /// undone on both sides, so that the budget holds, and its samples take no further part.
 fn carry_out(
     pairs: &[(usize, usize)],
-    standings: &mut [Standing],
+    sample_states: &mut [SampleState],
     evaluator: &Evaluator<'_>,
 ) -> usize {
     let moved: Vec<(usize, Vec<u32>)> = pairs
         .iter()
         .flat_map(|&(donor, receiver)| {
-            let less = standings[donor].without_cheapest();
-            let more = standings[receiver].with_best();
+            let less = sample_states[donor].without_cheapest();
+            let more = sample_states[receiver].with_best();
             [(donor, less), (receiver, more)]
         })
         .collect();
@@ -92,20 +95,20 @@ fn carry_out(
         let (Some(less), Some(more)) = (evaluated.next(), evaluated.next()) else {
             break;
         };
-        let before = standings[donor].error() + standings[receiver].error();
+        let before = sample_states[donor].error() + sample_states[receiver].error();
         if less.error() + more.error() < before {
             changes += 1 + less.swaps + more.swaps;
-            (standings[donor], standings[receiver]) = (less, more);
+            (sample_states[donor], sample_states[receiver]) = (less, more);
         } else {
-            standings[donor].retire();
-            standings[receiver].retire();
+            sample_states[donor].retire();
+            sample_states[receiver].retire();
         }
     }
     changes
 }
 
-/// Standings of the given samples with the given supports, in order.
-fn evaluate(evaluator: &Evaluator<'_>, work: &[(usize, Vec<u32>)]) -> Vec<Standing> {
+/// States of the given samples with the given supports, in order.
+fn evaluate(evaluator: &Evaluator<'_>, work: &[(usize, Vec<u32>)]) -> Vec<SampleState> {
     work.par_chunks(GROUP)
         .map_init(
             || evaluator.scratch(),
@@ -116,17 +119,17 @@ fn evaluate(evaluator: &Evaluator<'_>, work: &[(usize, Vec<u32>)]) -> Vec<Standi
 }
 
 /// Profitable (donor, receiver) pairs: cheapest with neediest, every sample at most once.
-fn pair_up(standings: &[Standing]) -> Vec<(usize, usize)> {
-    let ranked = |key: fn(&Standing) -> Option<f64>, sign: f64| {
-        let mut list: Vec<(f64, usize)> = (standings.iter().enumerate())
-            .filter_map(|(sample, standing)| key(standing).map(|value| (value, sample)))
+fn pair_up(sample_states: &[SampleState]) -> Vec<(usize, usize)> {
+    let ranked = |key: fn(&SampleState) -> Option<f64>, sign: f64| {
+        let mut list: Vec<(f64, usize)> = (sample_states.iter().enumerate())
+            .filter_map(|(sample, sample_state)| key(sample_state).map(|value| (value, sample)))
             .collect();
         list.par_sort_unstable_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then(a.1.cmp(&b.1)));
         list
     };
-    let donors = ranked(Standing::loss, 1.0);
-    let receivers = ranked(Standing::gain, -1.0);
-    let mut taken = vec![false; standings.len()];
+    let donors = ranked(SampleState::loss, 1.0);
+    let receivers = ranked(SampleState::gain, -1.0);
+    let mut taken = vec![false; sample_states.len()];
     let mut pairs = Vec::new();
     let mut candidates = donors.iter();
     for &(gain, receiver) in &receivers {
@@ -144,11 +147,11 @@ fn pair_up(standings: &[Standing]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The code that belongs to the standings; samples that could not take part keep theirs.
-fn collect(standings: &[Standing], old: &SparseCode) -> SparseCode {
+/// The code that belongs to the states; samples that could not take part keep theirs.
+fn collect(sample_states: &[SampleState], old: &SparseCode) -> SparseCode {
     let mut code = SparseCode::new(old.atom_count());
-    for (sample, standing) in standings.iter().enumerate() {
-        match standing.entries() {
+    for (sample, sample_state) in sample_states.iter().enumerate() {
+        match sample_state.entries() {
             Some(entries) => code.push_sorted(entries.iter().copied()),
             None => {
                 let kept = old.support(sample).iter().zip(old.values(sample));

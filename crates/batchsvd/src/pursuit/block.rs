@@ -14,7 +14,7 @@
 use super::expansion::{Expansion, packed, sorted_entries};
 use super::{Rule, for_chunks};
 use crate::linalg::Columns;
-use crate::{Samples, SparseCode};
+use crate::{SampleMatrix, SparseCode};
 
 /// Samples from which the first cut is guessed.
 const PROBES: usize = 300;
@@ -53,7 +53,7 @@ impl BlockPursuit {
     }
 
     /// Codes the scaled samples.
-    pub(crate) fn run(&mut self, atoms: &Columns, samples: &Samples) -> SparseCode {
+    pub(crate) fn run(&mut self, atoms: &Columns, samples: &SampleMatrix) -> SparseCode {
         let gram = atoms.gram();
         let mut floor = match self.last_cut {
             Some(cut) => cut * WARM_MARGIN,
@@ -73,7 +73,7 @@ impl BlockPursuit {
     }
 
     /// Estimates the cut from a few samples; zero if they cannot tell.
-    fn probe(&self, atoms: &Columns, gram: &Columns, samples: &Samples) -> f64 {
+    fn probe(&self, atoms: &Columns, gram: &Columns, samples: &SampleMatrix) -> f64 {
         let step = samples.count().div_ceil(PROBES);
         let indices: Vec<usize> = (0..samples.count()).step_by(step).collect();
         let share = self.budget as f64 * indices.len() as f64 / samples.count() as f64;
@@ -92,7 +92,7 @@ impl BlockPursuit {
         &self,
         atoms: &Columns,
         gram: &Columns,
-        samples: &Samples,
+        samples: &SampleMatrix,
         floor: f64,
         most: usize,
     ) -> Vec<Paths> {

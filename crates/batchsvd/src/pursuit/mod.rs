@@ -13,7 +13,7 @@ pub(crate) use block::BlockPursuit;
 
 use crate::code::check_dimension;
 use crate::linalg::Columns;
-use crate::{Dictionary, Error, Samples, SparseCode};
+use crate::{Dictionary, Error, SampleMatrix, SparseCode};
 use expansion::Expansion;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -53,7 +53,7 @@ pub enum Budget {
 /// independent code can spend.
 pub fn code(
     dictionary: &Dictionary,
-    samples: &Samples,
+    samples: &SampleMatrix,
     budget: Budget,
     rule: Rule,
 ) -> Result<SparseCode, Error> {
@@ -65,7 +65,7 @@ pub fn code(
 /// [`code`] in the scaled units of the samples, over unit atoms of the samples' dimension.
 pub(crate) fn code_scaled(
     atoms: &Columns,
-    samples: &Samples,
+    samples: &SampleMatrix,
     budget: Budget,
     rule: Rule,
 ) -> Result<SparseCode, Error> {
@@ -96,7 +96,7 @@ pub(crate) fn check_batch_budget(budget: usize, capacity: usize) -> Result<(), E
     Ok(())
 }
 
-fn check_budget(budget: Budget, atoms: &Columns, samples: &Samples) -> Result<(), Error> {
+fn check_budget(budget: Budget, atoms: &Columns, samples: &SampleMatrix) -> Result<(), Error> {
     let (m, n, p) = (samples.dimension(), atoms.count(), samples.count());
     match budget {
         Budget::PerSample(k) => check_batch_budget(k.saturating_mul(p), capacity(m, n, p)),
@@ -123,7 +123,7 @@ pub(crate) fn chunks(count: usize) -> Vec<Range<usize>> {
 /// `work` gets a scratch expansion, the range of samples, and their correlations.
 pub(crate) fn for_chunks<T: Send>(
     atoms: &Columns,
-    samples: &Samples,
+    samples: &SampleMatrix,
     work: impl Fn(&mut Expansion, Range<usize>, &[f64]) -> T + Sync,
 ) -> Vec<T> {
     let (m, n) = (atoms.rows(), atoms.count());

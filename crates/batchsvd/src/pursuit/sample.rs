@@ -3,13 +3,13 @@
 use super::expansion::Expansion;
 use super::{Rule, for_chunks};
 use crate::linalg::Columns;
-use crate::{Samples, SparseCode};
+use crate::{SampleMatrix, SparseCode};
 
 /// Codes each scaled sample with at most `most` atoms, stopping once the residual's energy
 /// is at most `target`.
 pub(super) fn pursue(
     atoms: &Columns,
-    samples: &Samples,
+    samples: &SampleMatrix,
     rule: Rule,
     most: usize,
     target: f64,

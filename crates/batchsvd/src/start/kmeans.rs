@@ -5,13 +5,13 @@ use crate::dictionary::normalise;
 use crate::linalg::Columns;
 use crate::linalg::kernels::axpy;
 use crate::pursuit::for_chunks;
-use crate::{Error, Samples};
+use crate::{Error, SampleMatrix};
 
 /// Centres after `iterations` rounds from random samples.
 ///
 /// Samples weigh in with their energy; a centre that attracts none stays where it is.
 pub(crate) fn atoms(
-    samples: &Samples,
+    samples: &SampleMatrix,
     count: usize,
     iterations: usize,
     seed: u64,
@@ -37,7 +37,7 @@ pub(crate) fn atoms(
 }
 
 /// The best correlated centre of every sample and that correlation.
-pub(crate) fn assign(centres: &Columns, samples: &Samples) -> Vec<(usize, f64)> {
+pub(crate) fn assign(centres: &Columns, samples: &SampleMatrix) -> Vec<(usize, f64)> {
     let parts = for_chunks(centres, samples, |_, _, correlations| {
         let best_of = |row: &[f64]| {
             let mut best = (0, row[0]);

@@ -7,7 +7,7 @@ use crate::dictionary::normalise;
 use crate::error::same_size;
 use crate::linalg::Columns;
 use crate::online::{OnlineParams, Penalty};
-use crate::{Dictionary, Error, Samples};
+use crate::{Dictionary, Error, SampleMatrix};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -45,7 +45,7 @@ impl Start {
     /// The first unit atoms for a batch with the given budget of non-zeros.
     pub(crate) fn atoms(
         &self,
-        samples: &Samples,
+        samples: &SampleMatrix,
         count: usize,
         budget: usize,
         seed: u64,
@@ -87,7 +87,11 @@ impl Start {
 /// Directions of randomly chosen samples, each used once before any is used again.
 ///
 /// Repeated directions get a small random turn, so that no two atoms are the same.
-pub(crate) fn random_samples(samples: &Samples, count: usize, seed: u64) -> Result<Columns, Error> {
+pub(crate) fn random_samples(
+    samples: &SampleMatrix,
+    count: usize,
+    seed: u64,
+) -> Result<Columns, Error> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..samples.count())
         .filter(|&j| samples.energy(j) > 0.0)

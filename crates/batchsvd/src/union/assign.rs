@@ -7,7 +7,7 @@
 //! the same pass over the samples, and the one that comes closest to N is taken.
 
 use super::blocks::Blocks;
-use crate::Samples;
+use crate::SampleMatrix;
 use crate::linalg::kernels::vectorised;
 use crate::pursuit::for_chunks;
 use pulp::NullaryFnOnce;
@@ -16,7 +16,7 @@ use pulp::NullaryFnOnce;
 const FACTORS: [f64; 7] = [0.85, 0.9, 0.95, 1.0, 1.05, 1.11, 1.18];
 
 /// The block with the largest single coefficient: a first choice before a threshold is known.
-pub(super) fn by_largest(blocks: &Blocks, samples: &Samples) -> Vec<u32> {
+pub(super) fn by_largest(blocks: &Blocks, samples: &SampleMatrix) -> Vec<u32> {
     let m = samples.dimension();
     let parts = for_chunks(blocks.columns(), samples, |_, _, coefficients| {
         let peak = |block: &[f64]| block.iter().fold(0.0f64, |peak, c| peak.max(c.abs()));
@@ -40,7 +40,7 @@ pub(super) fn by_largest(blocks: &Blocks, samples: &Samples) -> Vec<u32> {
 /// `target.1` coefficients; `target.0` is the last threshold. On a tie the present block stays.
 pub(super) fn by_cost(
     blocks: &Blocks,
-    samples: &Samples,
+    samples: &SampleMatrix,
     present: &[u32],
     target: (f64, usize),
 ) -> Vec<u32> {

@@ -6,7 +6,7 @@ use crate::linalg::Columns;
 use crate::linalg::kernels::axpy;
 use crate::samples::checked_magnitude;
 use crate::start::kmeans;
-use crate::{Error, Samples, SparseCode};
+use crate::{Error, SampleMatrix, SparseCode};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -29,7 +29,11 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Principal axes of clusters of similar directions.
-    pub(super) fn from_clusters(samples: &Samples, count: usize, seed: u64) -> Result<Self, Error> {
+    pub(super) fn from_clusters(
+        samples: &SampleMatrix,
+        count: usize,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let centres = kmeans::atoms(samples, count, CLUSTER_ROUNDS, seed)?;
         let nearest = kmeans::assign(&centres, samples);
         let parts: Vec<Vec<f64>> = (0..count)
@@ -48,7 +52,7 @@ impl Blocks {
     }
 
     /// The orthonormal matrices nearest to the given ones.
-    pub(super) fn from_given(samples: &Samples, given: &[Mat<f64>]) -> Result<Self, Error> {
+    pub(super) fn from_given(samples: &SampleMatrix, given: &[Mat<f64>]) -> Result<Self, Error> {
         let m = samples.dimension();
         let mut data = Vec::with_capacity(m * m * given.len());
         for block in given {
@@ -105,7 +109,7 @@ impl Blocks {
     }
 
     /// Every block that may change becomes the best one for the code: Procrustes, one SVD each.
-    pub(super) fn rotate(&mut self, samples: &Samples, code: &SparseCode) {
+    pub(super) fn rotate(&mut self, samples: &SampleMatrix, code: &SparseCode) {
         let m = samples.dimension();
         let cross = cross_products(samples, code, m, self.columns.count());
         let rotated: Vec<Option<Vec<f64>>> = (self.fixed..self.count)
@@ -129,7 +133,7 @@ impl Blocks {
     }
 
     /// Gives blocks that no sample uses to the samples with the largest errors.
-    pub(super) fn revive(&mut self, samples: &Samples, assignment: &[u32], errors: &[f64]) {
+    pub(super) fn revive(&mut self, samples: &SampleMatrix, assignment: &[u32], errors: &[f64]) {
         let mut used = vec![false; self.count];
         for &block in assignment {
             used[block as usize] = true;
@@ -150,7 +154,7 @@ impl Blocks {
 }
 
 /// `Y X'`, one column per atom, summed in a fixed order.
-fn cross_products(samples: &Samples, code: &SparseCode, m: usize, atoms: usize) -> Columns {
+fn cross_products(samples: &SampleMatrix, code: &SparseCode, m: usize, atoms: usize) -> Columns {
     let size = samples.count().div_ceil(PARTS);
     let starts: Vec<usize> = (0..samples.count()).step_by(size).collect();
     let parts: Vec<Columns> = starts
@@ -179,7 +183,7 @@ fn nearest_orthonormal(matrix: MatRef<'_, f64>) -> Option<Vec<f64>> {
 }
 
 /// Eigenvectors of the samples' second moments, largest first, packed.
-fn principal_axes(samples: &Samples, members: impl Iterator<Item = usize>) -> Vec<f64> {
+fn principal_axes(samples: &SampleMatrix, members: impl Iterator<Item = usize>) -> Vec<f64> {
     let m = samples.dimension();
     let data: Vec<f64> = members
         .flat_map(|j| samples.columns().col(j))

@@ -17,7 +17,8 @@ mod threshold;
 use crate::observer::Reporter;
 use crate::pursuit::{capacity, check_batch_budget};
 use crate::{
-    BatchSvdParams, Dictionary, Error, Fit, Observer, Phase, Progress, Samples, SparseCode, Start,
+    BatchSvdParams, Dictionary, Error, Fit, Observer, Phase, Progress, SampleMatrix, SparseCode,
+    Start,
 };
 use blocks::Blocks;
 use faer::{Mat, MatRef};
@@ -150,7 +151,7 @@ impl ValidUnionParams {
     /// # Errors
     /// [`Error::BudgetAboveCapacity`], or [`Error::Shape`] and [`Error::NonFinite`] for
     /// first blocks that do not fit.
-    pub fn fit(&self, samples: &Samples) -> Result<UnionFit, Error> {
+    pub fn fit(&self, samples: &SampleMatrix) -> Result<UnionFit, Error> {
         self.fit_observed(samples, &mut ())
     }
 
@@ -160,7 +161,7 @@ impl ValidUnionParams {
     /// As [`fit`](Self::fit).
     pub fn fit_observed(
         &self,
-        samples: &Samples,
+        samples: &SampleMatrix,
         observer: &mut dyn Observer,
     ) -> Result<UnionFit, Error> {
         let params = &self.0;
@@ -187,7 +188,7 @@ impl ValidUnionParams {
 /// A run under way. The code belongs to the blocks and the assignment.
 struct Run<'r> {
     params: &'r UnionParams,
-    samples: &'r Samples,
+    samples: &'r SampleMatrix,
     blocks: Blocks,
     assignment: Vec<u32>,
     cut: Cut,
@@ -197,7 +198,7 @@ struct Run<'r> {
 impl<'r> Run<'r> {
     fn new(
         params: &'r UnionParams,
-        samples: &'r Samples,
+        samples: &'r SampleMatrix,
         blocks: Blocks,
         reporter: Reporter<'r>,
     ) -> Self {
@@ -283,7 +284,7 @@ impl<'r> Run<'r> {
 }
 
 /// The sparsity in scaled units.
-fn scaled(sparsity: Sparsity, samples: &Samples) -> Sparsity {
+fn scaled(sparsity: Sparsity, samples: &SampleMatrix) -> Sparsity {
     match sparsity {
         Sparsity::Budget(budget) => Sparsity::Budget(budget),
         Sparsity::Threshold(threshold) => Sparsity::Threshold(threshold / samples.scale()),
@@ -302,7 +303,7 @@ fn anneal(params: &UnionParams, round: usize) -> f64 {
 pub(crate) fn fit_structured(
     params: &BatchSvdParams,
     blocks: usize,
-    samples: &Samples,
+    samples: &SampleMatrix,
     observer: &mut dyn Observer,
 ) -> Result<Fit, Error> {
     let m = samples.dimension();

@@ -4,7 +4,7 @@ use super::Sparsity;
 use super::blocks::Blocks;
 use crate::linalg::kernels::{dot, vectorised};
 use crate::pursuit::chunks;
-use crate::{Samples, SparseCode};
+use crate::{SampleMatrix, SparseCode};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 
@@ -40,7 +40,7 @@ impl Cut {
 }
 
 impl<'a> Coefficients<'a> {
-    pub(super) fn new(blocks: &Blocks, samples: &Samples, assignment: &'a [u32]) -> Self {
+    pub(super) fn new(blocks: &Blocks, samples: &SampleMatrix, assignment: &'a [u32]) -> Self {
         let m = samples.dimension();
         let mut values = vec![0.0; m * samples.count()];
         let columns = samples.columns();

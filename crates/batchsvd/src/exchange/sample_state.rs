@@ -1,7 +1,7 @@
 //! What a sample would lose by giving up an atom, gain by another, or win by a swap.
 
 use super::Swaps;
-use crate::Samples;
+use crate::SampleMatrix;
 use crate::linalg::Columns;
 use crate::linalg::kernels::{first_maximum, maximum, subtract_combination, vectorised};
 use crate::pursuit::Rule;
@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// A sample's position in the exchange.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct SampleState {
     entries: Option<Vec<(u32, f64)>>,
     cheapest: Option<(u32, f64)>,
     best: Option<(u32, f64)>,
@@ -24,7 +24,7 @@ pub(super) struct Standing {
     pub(super) swaps: usize,
 }
 
-impl Standing {
+impl SampleState {
     /// Error added by giving up the cheapest atom.
     pub(super) fn loss(&self) -> Option<f64> {
         self.cheapest.map(|(_, loss)| loss)
@@ -76,7 +76,7 @@ impl Standing {
 pub(super) struct Evaluator<'a> {
     atoms: &'a Columns,
     gram: Columns,
-    samples: &'a Samples,
+    samples: &'a SampleMatrix,
     swaps: Swaps,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Evaluator<'a> {
-    pub(super) fn new(atoms: &'a Columns, samples: &'a Samples, swaps: Swaps) -> Self {
+    pub(super) fn new(atoms: &'a Columns, samples: &'a SampleMatrix, swaps: Swaps) -> Self {
         Self {
             atoms,
             gram: atoms.gram(),
@@ -111,12 +111,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Standings of a group of samples with the given supports.
+    /// States of a group of samples with the given supports.
     pub(super) fn evaluate(
         &self,
         scratch: &mut Scratch,
         group: &[(usize, Vec<u32>)],
-    ) -> Vec<Standing> {
+    ) -> Vec<SampleState> {
         let n = self.atoms.count();
         scratch.gathered.clear();
         for (sample, _) in group {
@@ -127,14 +127,14 @@ impl<'a> Evaluator<'a> {
         let mut correlations = std::mem::take(&mut scratch.correlations);
         correlations.resize(n * group.len(), 0.0);
         self.atoms.correlate(&scratch.gathered, &mut correlations);
-        let standings = (group.iter().zip(correlations.chunks_exact(n)))
+        let sample_states = (group.iter().zip(correlations.chunks_exact(n)))
             .map(|((sample, support), correlations)| {
                 let energy = self.samples.energy(*sample);
                 self.evaluate_one(scratch, support.clone(), correlations, energy)
             })
             .collect();
         scratch.correlations = correlations;
-        standings
+        sample_states
     }
 
     fn evaluate_one(
@@ -143,28 +143,28 @@ impl<'a> Evaluator<'a> {
         mut support: Vec<u32>,
         correlations: &[f64],
         energy: f64,
-    ) -> Standing {
-        let mut standing = Standing::default();
+    ) -> SampleState {
+        let mut sample_state = SampleState::default();
         loop {
             scratch.expansion.reset(correlations, energy);
             let independent = support
                 .iter()
                 .all(|&atom| scratch.expansion.push(&self.gram, atom as usize));
             if !independent {
-                return Standing::default();
+                return SampleState::default();
             }
             let losses = scratch.losses();
             let swap = match self.swaps {
-                Swaps::Within if standing.swaps < MOST_SWAPS => scratch.best_swap(&losses),
+                Swaps::Within if sample_state.swaps < MOST_SWAPS => scratch.best_swap(&losses),
                 _ => None,
             };
             if let Some((at, atom)) = swap {
                 support[at] = atom;
-                standing.swaps += 1;
+                sample_state.swaps += 1;
                 continue;
             }
-            scratch.describe(&losses, &mut standing);
-            return standing;
+            scratch.describe(&losses, &mut sample_state);
+            return sample_state;
         }
     }
 }
@@ -239,16 +239,16 @@ impl Scratch {
         }
     }
 
-    fn describe(&mut self, losses: &[Loss], standing: &mut Standing) {
+    fn describe(&mut self, losses: &[Loss], sample_state: &mut SampleState) {
         let mut entries = Vec::new();
         self.expansion.entries(&mut entries);
-        standing.entries = Some(entries);
-        standing.error = self.expansion.energy();
-        standing.cheapest = (self.expansion.chosen().iter().zip(losses))
+        sample_state.entries = Some(entries);
+        sample_state.error = self.expansion.energy();
+        sample_state.cheapest = (self.expansion.chosen().iter().zip(losses))
             .map(|(&atom, loss)| (atom, loss.error))
             .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         if !self.expansion.is_full() {
-            standing.best =
+            sample_state.best =
                 (self.expansion.best(Rule::Ols)).map(|(atom, gain)| (atom as u32, gain));
         }
     }
@@ -318,7 +318,7 @@ mod tests {
     use crate::testing::{random_factorization, random_samples};
 
     /// Error of a sample coded by least squares on a support.
-    fn error_of(atoms: &Columns, samples: &Samples, support: &[u32]) -> f64 {
+    fn error_of(atoms: &Columns, samples: &SampleMatrix, support: &[u32]) -> f64 {
         let mut correlations = vec![0.0; atoms.count()];
         atoms.correlate(samples.columns().col(0), &mut correlations);
         let mut expansion = Expansion::new(atoms.rows(), atoms.count());
@@ -340,13 +340,13 @@ mod tests {
             let support = state.code.support(0).to_vec();
             let before = error_of(&state.atoms, &samples, &support);
             let evaluator = Evaluator::new(&state.atoms, &samples, Swaps::None);
-            let standing = evaluator
+            let sample_state = evaluator
                 .evaluate(&mut evaluator.scratch(), &[(0, support)])
                 .remove(0);
-            let without = error_of(&state.atoms, &samples, &standing.without_cheapest());
-            assert!((without - before - standing.loss().unwrap()).abs() < 1e-12);
-            let with = error_of(&state.atoms, &samples, &standing.with_best());
-            assert!((before - with - standing.gain().unwrap()).abs() < 1e-12);
+            let without = error_of(&state.atoms, &samples, &sample_state.without_cheapest());
+            assert!((without - before - sample_state.loss().unwrap()).abs() < 1e-12);
+            let with = error_of(&state.atoms, &samples, &sample_state.with_best());
+            assert!((before - with - sample_state.gain().unwrap()).abs() < 1e-12);
         }
     }
 
@@ -357,10 +357,10 @@ mod tests {
             let state = random_factorization(&samples, 8, 2, seed);
             let evaluator = Evaluator::new(&state.atoms, &samples, Swaps::Within);
             let work = [(0, state.code.support(0).to_vec())];
-            let standing = evaluator
+            let sample_state = evaluator
                 .evaluate(&mut evaluator.scratch(), &work)
                 .remove(0);
-            let reached: Vec<u32> = standing.atoms().collect();
+            let reached: Vec<u32> = sample_state.atoms().collect();
             let error = error_of(&state.atoms, &samples, &reached);
             for at in 0..reached.len() {
                 for atom in (0..8).filter(|atom| !reached.contains(atom)) {
