@@ -6,7 +6,7 @@
 
 Needs `pip install numpy pillow spams-bin` (or `spams`), `scikit-learn` for --sklearn, and
 `cargo build --release -p batchsvd --example learn`. The samples are 8x8 patches, each with its
-mean removed, from the photographs under DIR (default: $TESSERA_DATA/train, or ../shared/data/train).
+mean removed, from the photographs under DIR (default: $TESSERA_DATA/train).
 
 Every method ends with a dictionary; the error is the mean of ||y - Ax|| over the samples when
 the batch spends `nonzeros` per sample on average. Peers are listed twice: with their own coding
@@ -34,8 +34,8 @@ SIDE = 8
 
 
 def default_data():
-    base = os.environ.get("TESSERA_DATA", ROOT.parent / "shared" / "data")
-    return pathlib.Path(base) / "train"
+    base = os.environ.get("TESSERA_DATA")
+    return base and pathlib.Path(base) / "train"
 
 
 def load_patches(folder, count, seed=1):
@@ -138,7 +138,8 @@ def summary(rows, threads):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=pathlib.Path, default=default_data())
+    data = default_data()
+    parser.add_argument("--data", type=pathlib.Path, default=data, required=data is None)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--atoms", type=int, default=256)
     parser.add_argument("--nonzeros", type=int, default=9)

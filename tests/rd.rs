@@ -16,8 +16,9 @@ use tessera_eval::points::{Point, read_points};
 use tessera_eval::rd::{Import, QualityChoice, RdError};
 
 fn fixture(name: &str) -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    workspace.join("fixtures/rd").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/rd")
+        .join(name)
 }
 
 fn curve(points: &[Point], codec: &str, image: &str, metric: Metric) -> RdCurve {

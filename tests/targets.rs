@@ -7,7 +7,7 @@ use tessera_codec::image_io::read_picture;
 use tessera_codec::{Encoded, Encoder, Picture, Target, decode};
 
 fn photo(name: &str) -> Picture {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/photos");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/photos");
     read_picture(&std::fs::read(folder.join(name)).unwrap()).unwrap()
 }
 

@@ -1,12 +1,14 @@
 //! What the generator of the conformance streams and the tests over them share.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tessera_codec::{Picture, Samples};
 
 /// The folder of the streams.
 pub(crate) fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance")
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let found = above.find_map(|folder| folder.join("fixtures/conformance").canonicalize().ok());
+    found.expect("the conformance streams lie in the workspace")
 }
 
 /// The folder of the streams with reference pictures.

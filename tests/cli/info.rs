@@ -4,10 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{DAMAGED, Folder, INCOMPLETE, fail, run, succeed};
+use crate::command::{DAMAGED, Folder, INCOMPLETE, fail, run, succeed};
 
 /// A coded picture of so many columns, in tiles of 64.
 fn coded(folder: &Folder, name: &str, width: u32) -> PathBuf {
@@ -45,7 +42,7 @@ fn intact_files_are_said_to_be_and_their_quality_is_told() {
         (&true.into(), &80.into())
     );
     let file = fs::read(&file).unwrap();
-    let piped = command::pipe(&["info", "-"], &file);
+    let piped = crate::command::pipe(&["info", "-"], &file);
     assert!(String::from_utf8_lossy(&piped.stdout).contains("intact"));
 }
 

@@ -4,7 +4,7 @@
 //! The pictures are not part of this repository. Unpack the source of Pillow and run
 //!
 //! ```text
-//! TESSERA_PILLOW_IMAGES=pillow/Tests/images cargo test -p tessera-cli --test pillow -- --ignored
+//! TESSERA_PILLOW_IMAGES=pillow/Tests/images cargo test -p tessera-cli --test cli pillow -- --ignored
 //! ```
 //!
 //! with a `python3` that has Pillow, whose readings are the reference.
@@ -104,7 +104,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 fn write_references(folder: &Path, work: &Path) {
     let script = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/pillow_support/references.py"
+        "/../../tests/cli/pillow_support/references.py"
     );
     let status = Command::new("python3")
         .arg(script)

@@ -1,10 +1,8 @@
 //! Pictures that cannot be read right: each is refused with the reason and a remedy, and whatever
 //! a decoder does, the other pictures are encoded.
 
-mod inputs_support;
-
+use crate::inputs_support::{Run, encode, file, jpeg, tiff};
 use image::ImageFormat;
-use inputs_support::{Run, encode, file, jpeg, tiff};
 use std::fs;
 use std::process::Command;
 

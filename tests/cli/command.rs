@@ -1,8 +1,5 @@
 //! The `tessera` command in a folder of its own, as the tests of the command run it.
 
-// Each test uses a part of it.
-#![allow(dead_code)]
-
 use image::DynamicImage;
 use std::fs;
 use std::io::Write;

@@ -1,11 +1,9 @@
 //! Pictures in every format that is read: the right pixels, the right way up, with their metadata,
 //! and a warning for what was changed or left out.
 
-mod inputs_support;
-
+use crate::inputs_support::{HEIGHT, Run, WIDTH, encode, file, picture, tiff, tiff_pages, written};
 use image::codecs::gif::GifEncoder;
 use image::{DynamicImage, ImageFormat, RgbImage, RgbaImage};
-use inputs_support::{HEIGHT, Run, WIDTH, encode, file, picture, tiff, tiff_pages, written};
 use jpeg_encoder::{ColorType, Encoder};
 use tessera_codec::image_io::{
     ReadImageError, ReadOptions, open_picture_with, read_picture, to_dynamic_image,

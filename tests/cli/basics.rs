@@ -1,20 +1,15 @@
 //! The `tessera` command as a user meets it: defaults, streams, metadata, and every error.
 
-mod pictures;
-
+use crate::pictures::open;
 use image::codecs::png::PngDecoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageEncoder};
-use pictures::open;
 use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 use tessera_dict::Dictionary;
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{
+use crate::command::{
     DAMAGED, DICTIONARY, Folder, INCOMPLETE, USAGE, fail, pipe, run, small_picture, succeed,
 };
 

@@ -5,10 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{DAMAGED, Folder, INCOMPLETE, USAGE, fail, run, succeed};
+use crate::command::{DAMAGED, Folder, INCOMPLETE, USAGE, fail, run, succeed};
 
 /// A coded photo-like picture, with a profile.
 fn coded(folder: &Folder, name: &str, image: &DynamicImage) -> PathBuf {
@@ -246,7 +243,7 @@ fn strangers_mistakes_are_answered() {
     fail("decode {} -o {}", &[&file, &lost], USAGE, "nowhere");
     fail("decode {} --dict nosuch", &[&file], 4, "nosuch");
     fail("decode {} --format xyz", &[&file], USAGE, "xyz");
-    let piped = command::pipe(&["decode", "-", "-o", "-", "--format", "ppm"], &bytes);
+    let piped = crate::command::pipe(&["decode", "-", "-o", "-", "--format", "ppm"], &bytes);
     assert!(piped.stdout.starts_with(b"P6\n30 20\n"));
     fail("decode {} --region 0,0,0,5", &[&file], USAGE, "region");
 }

@@ -3,10 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-#[path = "support/command.rs"]
-mod command;
-
-use command::{Folder, INCOMPLETE, USAGE, fail, run, succeed};
+use crate::command::{Folder, INCOMPLETE, USAGE, fail, run, succeed};
 
 #[test]
 fn an_input_is_replaced_only_if_said_twice() {

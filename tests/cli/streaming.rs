@@ -1,9 +1,7 @@
 //! Pictures that pass through in bands of rows: the same files and pixels as when they are in memory.
 
-mod pictures;
-
+use crate::pictures::open;
 use image::{DynamicImage, ImageFormat};
-use pictures::open;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};

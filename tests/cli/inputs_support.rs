@@ -1,5 +1,4 @@
 //! Small pictures in many formats, and a run of the command over one of them.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use image::{DynamicImage, ImageFormat, RgbImage};
 use jpeg_encoder::{ColorType, Encoder};

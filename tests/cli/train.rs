@@ -1,8 +1,6 @@
 //! `tessera train` and `tessera dict` as a user meets them.
 
-mod pictures;
-
-use pictures::open;
+use crate::pictures::open;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

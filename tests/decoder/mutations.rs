@@ -3,12 +3,9 @@
 //! More than 100,000 inputs; the damage is the same in every run. `Limits` keep every input small; what they refuse
 //! counts as survived.
 
-#[path = "conformance_support/mod.rs"]
-mod support;
-
+use crate::support::{Entry, MANIFEST, folder, sample_hash};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use support::{Entry, MANIFEST, folder, sample_hash};
 use tessera_codec::tile::{PlaneLayout, TileConfig, decode_tile};
 use tessera_codec::{Decoder, Integrity, Limits, PreparedDictionary, stages};
 use tessera_dict::filter::{MAX_GAIN, TAPS};

@@ -1,12 +1,12 @@
 //! The worked example of the specification says what the decoder does.
 
-#[path = "conformance_support/example_page.rs"]
+#[path = "../conformance_support/example_page.rs"]
 mod example_page;
 
 use tessera_codec::{Samples, decode};
 
-const PAGE: &str = include_str!("../spec/example.md");
-const FILE: &[u8] = include_bytes!("../fixtures/conformance/example.tsr");
+const PAGE: &str = include_str!("../../spec/example.md");
+const FILE: &[u8] = include_bytes!("../../fixtures/conformance/example.tsr");
 
 /// The bytes of the page's first table, in order.
 fn bytes_on_the_page() -> Vec<u8> {

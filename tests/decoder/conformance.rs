@@ -1,11 +1,8 @@
 //! The conformance streams decode to what the manifest says, in every way there is to decode them.
 
-#[path = "conformance_support/mod.rs"]
-mod support;
-
+use crate::support::{Entry, MANIFEST, folder, sample_hash};
 use std::collections::BTreeSet;
 use std::fs;
-use support::{Entry, MANIFEST, folder, sample_hash};
 use tessera_codec::tile::trace::{Event, LeafRecord};
 use tessera_codec::{Decoder, simd};
 use tessera_dict::PlaneKind;

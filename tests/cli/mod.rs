@@ -1,0 +1,18 @@
+//! The `tessera` command as its users meet it, one module per subject.
+//!
+//! The tests are declared by the package of the command, because only there cargo tells where the command is.
+
+mod archive;
+mod basics;
+mod command;
+mod decode;
+mod info;
+mod inputs;
+mod inputs_support;
+mod outputs;
+mod paper;
+mod pictures;
+mod pillow;
+mod refusals;
+mod streaming;
+mod train;

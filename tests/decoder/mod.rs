@@ -1,0 +1,9 @@
+//! What a decoder must do, also one built without the encoder: the conformance streams, the worked example of the
+//! specification, and damage behind the checksums.
+
+#[path = "../conformance_support/mod.rs"]
+mod support;
+
+mod conformance;
+mod mutations;
+mod spec_example;
