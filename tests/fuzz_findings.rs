@@ -1,6 +1,7 @@
-//! Inputs that once broke a fuzz target, one test each, and every target on the seeds it starts from.
+//! Every fuzz target on the seeds it starts from.
 //!
-//! A new finding goes to `fixtures/fuzz/` under the name of its target and what was wrong.
+//! Fuzzing has found nothing so far. The first input that breaks a target goes to `fixtures/fuzz/` under the name of
+//! the target and what was wrong, and gets a test of its own here.
 
 #[path = "conformance_support/mod.rs"]
 #[allow(dead_code, reason = "only the folder is needed here")]
