@@ -13,6 +13,7 @@ mod sample_state;
 
 use crate::Factorization;
 use crate::SparseCode;
+use bitvec::prelude::bitvec;
 use rayon::prelude::*;
 use sample_state::{Evaluator, SampleState};
 
@@ -129,16 +130,16 @@ fn pair_up(sample_states: &[SampleState]) -> Vec<(usize, usize)> {
     };
     let donors = ranked(SampleState::loss, 1.0);
     let receivers = ranked(SampleState::gain, -1.0);
-    let mut taken = vec![false; sample_states.len()];
+    let mut taken = bitvec![0; sample_states.len()];
     let mut pairs = Vec::new();
     let mut candidates = donors.iter();
     for &(gain, receiver) in &receivers {
-        if std::mem::replace(&mut taken[receiver], true) {
+        if taken.replace(receiver, true) {
             continue;
         }
         match candidates.find(|donor| !taken[donor.1]) {
             Some(&(loss, donor)) if gain > loss * (1.0 + TOLERANCE) => {
-                taken[donor] = true;
+                taken.set(donor, true);
                 pairs.push((donor, receiver));
             }
             _ => break,

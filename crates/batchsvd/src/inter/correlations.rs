@@ -8,6 +8,7 @@
 use crate::linalg::Columns;
 use crate::linalg::kernels::vectorised;
 use crate::rows::Rows;
+use bitvec::prelude::{BitVec, Lsb0, bitvec};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::NullaryFnOnce;
@@ -22,7 +23,8 @@ pub(super) struct Correlations {
     gram: Columns,
     values: Vec<f64>,
     bounds: Vec<f64>,
-    held: Vec<u64>,
+    /// The support of the code, a row of whole tiles per atom.
+    held: BitVec<u64>,
 }
 
 impl Correlations {
@@ -34,7 +36,7 @@ impl Correlations {
             gram: atoms.gram(),
             values: vec![0.0; n * tile_count * TILE],
             bounds: vec![0.0; n * tile_count],
-            held: vec![0; n * tile_count],
+            held: bitvec![u64, Lsb0; 0; n * tile_count * TILE],
         };
         let parts = residual.data().par_chunks(residual.rows() * TILE);
         this.values
@@ -74,15 +76,13 @@ impl Correlations {
         &self.bounds[atom * self.tile_count..][..self.tile_count]
     }
 
-    /// Which samples of a tile hold the atom.
+    /// Which samples of a tile hold the atom, the first in the lowest bit.
     pub(super) fn held(&self, atom: usize, tile: usize) -> u64 {
-        self.held[atom * self.tile_count + tile]
+        self.held.as_raw_slice()[atom * self.tile_count + tile]
     }
 
     pub(super) fn set_held(&mut self, atom: usize, sample: usize, held: bool) {
-        let word = &mut self.held[atom * self.tile_count + sample / TILE];
-        let bit = 1 << (sample % TILE);
-        *word = if held { *word | bit } else { *word & !bit };
+        self.held.set(atom * self.tile_count * TILE + sample, held);
     }
 
     /// Makes the bound of a tile exact.

@@ -7,6 +7,7 @@ use crate::linalg::kernels::axpy;
 use crate::samples::checked_magnitude;
 use crate::start::kmeans;
 use crate::{Error, SampleMatrix, SparseCode};
+use bitvec::prelude::bitvec;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -134,20 +135,18 @@ impl Blocks {
 
     /// Gives blocks that no sample uses to the samples with the largest errors.
     pub(super) fn revive(&mut self, samples: &SampleMatrix, assignment: &[u32], errors: &[f64]) {
-        let mut used = vec![false; self.count];
+        let mut used = bitvec![0; self.count];
         for &block in assignment {
-            used[block as usize] = true;
+            used.set(block as usize, true);
         }
-        let unused: Vec<usize> = (self.fixed..self.count)
-            .filter(|&block| !used[block])
-            .collect();
-        if unused.is_empty() {
+        used[..self.fixed].fill(true);
+        if used.all() {
             return;
         }
         let mut worst: Vec<usize> = (0..samples.count()).collect();
         worst.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
         let share = worst.len().div_ceil(2 * self.count);
-        for (block, group) in unused.into_iter().zip(worst.chunks(share)) {
+        for (block, group) in used.iter_zeros().zip(worst.chunks(share)) {
             self.set_block(block, &principal_axes(samples, group.iter().copied()));
         }
     }
