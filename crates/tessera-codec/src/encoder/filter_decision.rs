@@ -37,7 +37,7 @@ impl TileEncoder<'_> {
     }
 
     /// Codes the flags of [`Self::filter`] without filtering, where they hang on nothing.
-    pub(crate) fn filter_unseen(&mut self, config: &TileConfig, kind: PlaneKind) {
+    pub(crate) fn filter_no_recon(&mut self, config: &TileConfig, kind: PlaneKind) {
         if self.tile.speed.single_pass {
             let flags = FilterFlags::new(self.recon.canvas(kind));
             flags.everywhere().code(&mut self.writer, kind);

@@ -77,7 +77,7 @@ pub fn encode_tile_no_recon(
     let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
     encoder.run(config, None);
     for &kind in config.layout.kinds() {
-        encoder.filter_unseen(config, kind);
+        encoder.filter_no_recon(config, kind);
     }
     encoder.writer.range.finish()
 }
@@ -199,7 +199,7 @@ impl<'d> TileEncoder<'d> {
         };
         let (_, mut tree) = (search.search(block, f32::INFINITY)).expect("no bound was given");
         let sound = fidelity::within_distortion_bound(&self.tile.source, &self.recon, kind, block);
-        self.recon.erase(kind, block);
+        self.recon.canvas_mut(kind).erase(block);
         if sound {
             self.write(kind, block, &mut tree, observer);
         } else {

@@ -9,8 +9,10 @@ use crate::encoder::rdoq::metered;
 use crate::encoder::reference_search::ReferenceSearch;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{HORIZONTAL, Predictor, VERTICAL};
-use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site, Surroundings};
+use crate::tile::state::{Site, Surroundings};
 use crate::tile::syntax::{self, CHROMA_MODES, FROM_LUMA};
+use crate::tile::syntax::{Coefficients, Leaf};
+use crate::tile::transform::BasisOrientation;
 use tessera_dict::basis::MAX_BASES;
 use tessera_patch::Shape;
 
@@ -57,21 +59,7 @@ impl ChromaModeSearch<'_, '_> {
         });
         let mut best: Option<(f32, usize, [Coefficients; 2])> = None;
         for (index, trials) in modes.iter().enumerate() {
-            let mut cost = self.patches.lambda() * 2.0 * trials[0].bits;
-            let mut patches = <[Coefficients; 2]>::default();
-            for component in 0..2 {
-                let decoded = &surroundings[component];
-                let surroundings = trials[component].surroundings(decoded);
-                let cb_coded = component == 1 && patches[0].coded();
-                let patch = self.best_chroma_patch(
-                    &sites[component],
-                    surroundings,
-                    cb_coded,
-                    &trials[component],
-                );
-                cost += patch.cost;
-                patches[component] = patch.coefficients;
-            }
+            let (cost, patches) = self.code_mode(&sites, &surroundings, trials);
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, index, patches));
             }
@@ -91,6 +79,26 @@ impl ChromaModeSearch<'_, '_> {
         Some(LeafCandidate::new(&sites[0], leaf, predictions, cost))
     }
 
+    /// Codes both components with one mode, and tells what that costs.
+    fn code_mode(
+        &self,
+        sites: &[Site; 2],
+        surroundings: &[Surroundings; 2],
+        trials: &[ModeCandidate; 2],
+    ) -> (f32, [Coefficients; 2]) {
+        let mut cost = self.patches.lambda() * 2.0 * trials[0].bits;
+        let mut patches = <[Coefficients; 2]>::default();
+        for component in 0..2 {
+            let (site, trial) = (&sites[component], &trials[component]);
+            let surroundings = trial.surroundings(&surroundings[component]);
+            let cb_coded = component == 1 && patches[0].coded();
+            let patch = self.best_patch(site, surroundings, cb_coded, trial);
+            cost += patch.cost;
+            patches[component] = patch.coefficients;
+        }
+        (cost, patches)
+    }
+
     /// The chroma modes that are coded in full, most promising first.
     fn rank_modes(
         &self,
@@ -101,7 +109,7 @@ impl ChromaModeSearch<'_, '_> {
             kind, x, y, shape, ..
         } = sites[0];
         let canvas = self.patches.recon.canvas(kind);
-        let luma_mode = self.patches.recon.luma_mode(x, y, shape);
+        let luma_mode = self.patches.recon.luma.mode_beneath(x, y, shape);
         let trials = |mode: usize| {
             let bits = metered(self.patches.models, |meter| {
                 syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
@@ -158,7 +166,7 @@ impl ChromaModeSearch<'_, '_> {
         (colour.unexplained > EXPLAINED).then(|| plain.find(mode))?
     }
 
-    fn best_chroma_patch(
+    fn best_patch(
         &self,
         site: &Site,
         surroundings: &Surroundings,

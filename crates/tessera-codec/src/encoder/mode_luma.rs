@@ -8,8 +8,10 @@ use crate::encoder::reference_search::ReferenceSearch;
 use crate::encoder::speed::Options;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{MEAN, MODES, PLANAR, Predictor};
-use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site};
+use crate::tile::state::{Site, Surroundings};
 use crate::tile::syntax::{Block, ModeContexts};
+use crate::tile::syntax::{Coefficients, Leaf};
+use crate::tile::transform::BasisOrientation;
 use tessera_patch::Shape;
 
 /// The true cost is rarely below this share of its estimate.
@@ -20,9 +22,9 @@ const BEST_BASIS: f32 = 0.8;
 const ABORT_RATIO: f32 = 1.05;
 /// The neighbours of a direction are tried if it costs at most this much more than the best mode.
 const REFINED_UP_TO: f32 = 1.3;
-/// A mode the first look found to cost this much more than the best one is not tried again.
+/// A mode the look-ahead found to cost this much more than the best one is not tried again.
 const UNLIKELY_FROM: f32 = 1.4;
-/// The same where the ways of coding blocks are forecast; the planar mode and the first direction are no exceptions then.
+/// The same where split costs are predicted; the planar mode and the first direction are no exceptions then.
 const PREDICTED_UNLIKELY_FROM: f32 = 1.25;
 
 /// A mode and a basis worth coding in full.
@@ -61,35 +63,7 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
             return None;
         }
         let surroundings = self.patches.recon.surroundings(&site, &predictor.raw);
-        let mut best: Option<(PatchCandidate, usize)> = None;
-        for option in &options {
-            let trial = &modes[option.mode];
-            let place = PatchPlace {
-                site: &site,
-                surroundings: trial.surroundings(&surroundings),
-                orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, shape),
-                cb_coded: false,
-            };
-            let mode_price = self.patches.lambda() * trial.bits;
-            let least = best.as_ref().map_or(f32::INFINITY, |(best, _)| best.cost);
-            let mut patch =
-                self.patches
-                    .best_patch(&place, trial, &[option.choice], least - mode_price);
-            patch.cost += mode_price;
-            if best
-                .as_ref()
-                .is_none_or(|(least, _)| patch.cost < least.cost)
-            {
-                best = Some((patch, option.mode));
-            }
-            if best
-                .as_ref()
-                .is_some_and(|(least, _)| least.cost > bound * ABORT_RATIO)
-            {
-                break;
-            }
-        }
-        let (patch, mode) = best.expect("there is at least one option");
+        let (patch, mode) = self.best_option(&site, &surroundings, &modes, &options, bound);
         let trial = modes.swap_remove(mode);
         let leaf = Leaf {
             mode: trial.mode,
@@ -100,6 +74,41 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
         self.patches.tile.forward.buffers.give(trial.spectrum);
         let predictions = [trial.prediction, Vec::new()];
         Some(LeafCandidate::new(&site, leaf, predictions, patch.cost))
+    }
+
+    /// Codes options in full; the cheapest one, and the index of its mode. The others are not tried once `bound` is out
+    /// of reach.
+    fn best_option(
+        &self,
+        site: &Site,
+        surroundings: &Surroundings,
+        modes: &[ModeCandidate],
+        options: &[LumaOption],
+        bound: f32,
+    ) -> (PatchCandidate, usize) {
+        let mut best: Option<(PatchCandidate, usize)> = None;
+        for option in options {
+            let trial = &modes[option.mode];
+            let place = PatchPlace {
+                site,
+                surroundings: trial.surroundings(surroundings),
+                orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, site.shape),
+                cb_coded: false,
+            };
+            let mode_price = self.patches.lambda() * trial.bits;
+            let least = best.as_ref().map_or(f32::INFINITY, |(best, _)| best.cost);
+            let choices = [option.choice];
+            let mut patch = (self.patches).best_patch(&place, trial, &choices, least - mode_price);
+            patch.cost += mode_price;
+            if best.is_none() || patch.cost < least {
+                best = Some((patch, option.mode));
+            }
+            let hopeless = |(least, _): &(PatchCandidate, usize)| least.cost > bound * ABORT_RATIO;
+            if best.as_ref().is_some_and(hopeless) {
+                break;
+            }
+        }
+        best.expect("there is at least one option")
     }
 
     /// The pairs of mode and basis that are coded in full, most promising first.
@@ -179,7 +188,7 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
         trials
     }
 
-    /// Flat modes, the neighbours' modes and the directions found by the first look.
+    /// Flat modes, the neighbours' modes and the directions found by the look-ahead.
     fn promising_modes(&self, site: &Site, contexts: &ModeContexts) -> [Option<usize>; 8] {
         let (w, h) = (site.shape.width(), site.shape.height());
         let size = w.max(h);

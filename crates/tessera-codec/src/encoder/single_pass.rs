@@ -1,4 +1,4 @@
-//! The fastest way to write a tile: every decision is made once, from a first look at the original.
+//! The fastest way to write a tile: every decision is made once, from estimates on the original.
 //!
 //! Sizes and luma modes are compared by rough costs of what their predictions from original samples leave, chroma by
 //! what is left of it beneath the luma already drawn. Nothing is coded on trial, levels are rounded where the priors
@@ -13,8 +13,10 @@ use crate::encoder::rdoq::deadzone::Rounding;
 use crate::tile::entropy::coder::Writer;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{PLANAR, Predictor};
-use crate::tile::state::{BasisOrientation, Coefficients, Leaf, Site, TileState};
+use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::{Block, CHROMA_MODES, FROM_LUMA, Split, code_split};
+use crate::tile::syntax::{Coefficients, Leaf};
+use crate::tile::transform::BasisOrientation;
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
 
@@ -176,7 +178,7 @@ impl<'d> SinglePass<'_, 'd> {
         if block.x >= canvas.width || block.y >= canvas.height {
             return;
         }
-        let divided = self.recon.luma_is_divided(block);
+        let divided = self.recon.luma.is_divided(block);
         if !block.fits(canvas) || divided && block.size > LARGE_CHROMA {
             return self.write_chroma_quarters(block);
         }
@@ -225,7 +227,7 @@ impl<'d> SinglePass<'_, 'd> {
     fn estimate_chroma(&self, sites: &[Site; 2]) -> (f32, [ModeCandidate; 2]) {
         let Site { x, y, shape, .. } = sites[0];
         let canvas = self.recon.canvas(PlaneKind::Chroma);
-        let luma_mode = self.recon.luma_mode(x, y, shape);
+        let luma_mode = self.recon.luma.mode_beneath(x, y, shape);
         let predictors =
             [0, 1].map(|component| Predictor::new(canvas.border(component, x, y, shape), shape));
         let trials = |mode: usize| {

@@ -95,7 +95,7 @@ impl Options {
     }
 }
 
-/// The same ratios at all sizes, but less patience with large blocks whole: the look-ahead flatters them, for it predicts
+/// The same ratios at all sizes, but tighter for large blocks whole: the look-ahead flatters them, for it predicts
 /// them from originals.
 const fn even_prune_ratio([whole, quarters, halves]: [f32; 3]) -> [[f32; 3]; 4] {
     const SHARES: [f32; 4] = [0.75, 0.85, 1.0, 1.0];

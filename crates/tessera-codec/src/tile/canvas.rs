@@ -2,6 +2,9 @@
 
 use crate::tile::intra::{Border, Known};
 use crate::tile::reference::ReferenceUse;
+use crate::tile::state::Site;
+#[cfg(feature = "encoder")]
+use crate::tile::syntax::Block;
 use tessera_patch::Shape;
 
 /// Side of a grid cell.
@@ -88,6 +91,38 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
+    /// Whether patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn is_divided(&self, block: Block) -> bool {
+        block.quarters().into_iter().any(|quarter| {
+            let cell = self.cell(quarter.x as isize, quarter.y as isize);
+            cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)
+        })
+    }
+
+    /// Forgets what was drawn on a block.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn erase(&mut self, block: Block) {
+        let Block { x, y, size } = block;
+        self.mark(x, y, size, size, CellInfo::default());
+    }
+
+    /// Mode of the patch in the middle of another one; asked of luma for chroma.
+    pub(crate) fn mode_beneath(&self, x: usize, y: usize, shape: Shape) -> usize {
+        let (x, y) = (x + shape.width() / 2, y + shape.height() / 2);
+        let cell = self.cell(x as isize, y as isize);
+        cell.map_or(0, |cell| cell.mode as usize)
+    }
+
+    /// Whether the patches to the left and above carry coefficients (2 = no such patch).
+    pub(crate) fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
+        let (x, y) = (site.x as isize, site.y as isize);
+        [(x - 1, y), (x, y - 1)].map(|(x, y)| {
+            self.cell(x, y)
+                .map_or(2, |cell| u32::from(cell.coded[site.component]))
+        })
+    }
+
     /// An empty canvas for a tile of `width` x `height`; sizes are padded to a multiple of eight.
     pub(crate) fn new(width: usize, height: usize, components: usize) -> Self {
         let (width, height) = (width.next_multiple_of(PAD), height.next_multiple_of(PAD));

@@ -6,17 +6,15 @@ use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::neural::{NeuralContext, NeuralIntra};
-use crate::tile::intra::{Border, PLANAR, Predictor, SAMPLE_MAX};
+use crate::tile::intra::{Border, PLANAR, Predictor, predict_from_luma};
 use crate::tile::loop_filter::network::restored;
 use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
-#[cfg(feature = "encoder")]
-use crate::tile::syntax::Block;
 use crate::tile::syntax::patch_context::{PatchContext, activity_class, gradient_class};
-use crate::tile::syntax::{self, FROM_LUMA, ModeContexts};
+use crate::tile::syntax::{self, Coefficients, FROM_LUMA, Leaf, ModeContexts};
 use crate::tile::transform::quantiser::Step;
-use crate::tile::transform::synthesise;
+use crate::tile::transform::{BasisOrientation, synthesise};
 use crate::tile::{PlaneLayout, TileConfig};
 use tessera_dict::{Basis, BasisSet, FilterSet};
 use tessera_patch::{Plane, Shape};
@@ -40,96 +38,6 @@ pub(crate) struct Surroundings {
     gradient: u32,
     /// Whether the patches to the left and above carry coefficients (2 = no such patch).
     pub(crate) neighbours: [u32; 2],
-}
-
-/// How a patch is turned so that its basis fits: mode class, and whether rows and columns are exchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BasisOrientation {
-    pub(crate) class: usize,
-    pub(crate) transposed: bool,
-}
-
-impl BasisOrientation {
-    /// As it is.
-    #[cfg(feature = "encoder")]
-    pub(crate) const NONE: Self = Self {
-        class: 0,
-        transposed: false,
-    };
-
-    /// Directions from the left are mirrored onto those from above; flat modes lie on their longer side.
-    pub(crate) fn new(kind: PlaneKind, mode: usize, shape: Shape) -> Self {
-        if kind == PlaneKind::Chroma || mode < 2 {
-            return Self {
-                class: 0,
-                transposed: shape.height() > shape.width(),
-            };
-        }
-        let transposed = mode < 18;
-        let class = match if transposed { 36 - mode } else { mode } {
-            25..=27 => 1,
-            28..=30 => 2,
-            31..=34 => 3,
-            22..=24 => 4,
-            _ => 5,
-        };
-        let class = class.min(kind.classes(shape) - 1);
-        Self { class, transposed }
-    }
-
-    /// The shape the basis sees.
-    pub(crate) fn apply(self, shape: Shape) -> Shape {
-        if self.transposed {
-            shape.transposed()
-        } else {
-            shape
-        }
-    }
-}
-
-/// The coefficients of one patch.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Coefficients {
-    /// Index of the basis in its group.
-    pub(crate) choice: u32,
-    /// Levels in coding order up to the last non-zero one; empty if the patch carries none.
-    pub(crate) levels: Vec<i32>,
-}
-
-impl Coefficients {
-    pub(crate) fn clear(&mut self) {
-        self.choice = 0;
-        self.levels.clear();
-    }
-
-    pub(crate) fn coded(&self) -> bool {
-        !self.levels.is_empty()
-    }
-}
-
-/// Everything coded for a leaf of the partition.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Leaf {
-    /// Luma mode, or index of the chroma mode.
-    pub(crate) mode: usize,
-    /// The reference it is predicted from; the mode is planar then, or [`CHROMA_FROM_REFERENCE`].
-    pub(crate) reference: Option<ReferenceUse>,
-    /// One entry for luma, two for chroma.
-    pub(crate) patches: [Coefficients; 2],
-}
-
-#[cfg(feature = "encoder")]
-impl Leaf {
-    /// What it leaves in its cells.
-    pub(crate) fn cell_info(&self, shape: Shape) -> CellInfo {
-        let mut info = CellInfo::of(shape, self.mode, self.reference);
-        for (component, patch) in self.patches.iter().enumerate() {
-            if patch.coded() {
-                info.carry(component, &patch.levels, shape);
-            }
-        }
-        info
-    }
 }
 
 /// Canvases, steps and the dictionary of one tile.
@@ -253,33 +161,9 @@ impl<'a> TileState<'a> {
         (0..canvas.components.len()).map(component).collect()
     }
 
-    /// Whether luma patches smaller than `block` lie inside it; chroma rarely has detail where luma has none.
-    #[cfg(feature = "encoder")]
-    pub(crate) fn luma_is_divided(&self, block: Block) -> bool {
-        block.quarters().into_iter().any(|quarter| {
-            let cell = self.luma.cell(quarter.x as isize, quarter.y as isize);
-            cell.is_some_and(|cell| (1usize << cell.log_width.min(cell.log_height)) < block.size)
-        })
-    }
-
-    /// Forgets what was drawn on a block.
-    #[cfg(feature = "encoder")]
-    pub(crate) fn erase(&mut self, kind: PlaneKind, block: Block) {
-        let Block { x, y, size } = block;
-        self.canvas_mut(kind)
-            .mark(x, y, size, size, CellInfo::default());
-    }
-
     /// The luma canvas if `kind` is chroma.
     pub(crate) fn guide(&self, kind: PlaneKind) -> Option<&Canvas> {
         (kind == PlaneKind::Chroma).then_some(&self.luma)
-    }
-
-    /// Mode of the luma patch in the middle of a chroma patch.
-    pub(crate) fn luma_mode(&self, x: usize, y: usize, shape: Shape) -> usize {
-        let (x, y) = (x + shape.width() / 2, y + shape.height() / 2);
-        let cell = self.luma.cell(x as isize, y as isize);
-        cell.map_or(0, |cell| cell.mode as usize)
     }
 
     /// What is seen around a patch.
@@ -289,7 +173,7 @@ impl<'a> TileState<'a> {
         Surroundings {
             activity: canvas.activity(site.component, site.x, site.y, w, h),
             gradient: self.border_gradient(site, border),
-            neighbours: self.coded_neighbours(site),
+            neighbours: canvas.coded_neighbours(site),
         }
     }
 
@@ -328,17 +212,6 @@ impl<'a> TileState<'a> {
         let length = site.shape.width() + site.shape.height();
         let scale = length as u64 * u64::from(self.step(site.kind).fixed());
         ((u64::from(border.gradient(site.shape)) << 16) / scale).min(u64::from(u16::MAX)) as u32
-    }
-
-    /// Whether the patches to the left and above carry coefficients (2 = no such patch).
-    fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
-        let canvas = self.canvas(site.kind);
-        let (x, y) = (site.x as isize, site.y as isize);
-        [(x - 1, y), (x, y - 1)].map(|(x, y)| {
-            canvas
-                .cell(x, y)
-                .map_or(2, |cell| u32::from(cell.coded[site.component]))
-        })
     }
 
     /// Codes the leaf at `place` and draws it on the canvas.
@@ -451,7 +324,7 @@ impl<'a> TileState<'a> {
             }
             PlaneKind::Chroma if from_reference => leaf.mode = CHROMA_FROM_REFERENCE,
             PlaneKind::Chroma => {
-                let (luma_mode, canvas) = (self.luma_mode(x, y, shape), self.canvas(kind));
+                let (luma_mode, canvas) = (self.luma.mode_beneath(x, y, shape), self.canvas(kind));
                 leaf.mode =
                     syntax::code_chroma_mode(coder, canvas, x, y, shape, luma_mode, leaf.mode);
                 return luma_mode;
@@ -529,47 +402,11 @@ impl<'a> TileState<'a> {
         match site.kind {
             PlaneKind::Luma => predictor.predict(mode, out),
             PlaneKind::Chroma if mode == FROM_LUMA => {
-                self.predict_from_luma(site, &predictor.raw, out)
+                let (luma, chroma) = (&self.luma.components[0], self.canvas(site.kind));
+                predict_from_luma(luma, chroma, site, &predictor.raw, out);
             }
             PlaneKind::Chroma => predictor.predict(syntax::chroma_base_mode(mode, luma_mode), out),
         }
-    }
-
-    /// Least-squares line from luma to chroma along the border, applied to the luma patch.
-    fn predict_from_luma(&self, site: &Site, border: &Border, out: &mut [i32]) {
-        let (w, h) = (site.shape.width(), site.shape.height());
-        let guide = self.guided_border(site);
-        let pairs = || {
-            let top = guide.top[1..=w].iter().zip(&border.top[1..=w]);
-            top.chain(guide.left[1..=h].iter().zip(&border.left[1..=h]))
-        };
-        let n = (w + h) as i64;
-        let (mut sum_l, mut sum_c, mut sum_ll, mut sum_lc) = (0i64, 0i64, 0i64, 0i64);
-        for (&l, &c) in pairs() {
-            let (l, c) = (i64::from(l), i64::from(c));
-            sum_l += l;
-            sum_c += c;
-            sum_ll += l * l;
-            sum_lc += l * c;
-        }
-        const NOISE: i64 = 64;
-        let variance = n * sum_ll - sum_l * sum_l + n * n * NOISE;
-        let slope = ((n * sum_lc - sum_l * sum_c) * 4096 / variance).clamp(-16384, 16384) as i32;
-        let (mean_l, mean_c) = (((sum_l + n / 2) / n) as i32, ((sum_c + n / 2) / n) as i32);
-        let luma = &self.luma.components[0];
-        for (row, values) in out.chunks_exact_mut(w).enumerate().take(h) {
-            let start = (site.y + row) * luma.stride + site.x;
-            for (value, &l) in values.iter_mut().zip(&luma.data[start..start + w]) {
-                let moved = mean_c + ((slope * (i32::from(l) - mean_l) + 2048) >> 12);
-                *value = moved.clamp(0, SAMPLE_MAX);
-            }
-        }
-    }
-
-    /// Luma samples at the places of the chroma border, with the chroma canvas deciding what exists.
-    fn guided_border(&self, site: &Site) -> Border {
-        let canvas = self.canvas(site.kind);
-        canvas.border_of(&self.luma.components[0], site.x, site.y, site.shape)
     }
 
     fn code_patch<C: BinaryCoder>(

@@ -153,7 +153,7 @@ impl<'d> ForwardTransform<'d> {
         transform_of(shape)(patch, scale, out);
     }
 
-    /// Cosine spectrum in the scan order of the folded shape, from what the fast transform left.
+    /// Cosine spectrum in the scan order of the shape the basis sees, from what the fast transform left.
     pub(crate) fn spectrum(
         &self,
         shape: Shape,

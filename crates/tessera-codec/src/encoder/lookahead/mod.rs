@@ -1,4 +1,4 @@
-//! A cheap first look at a superblock: what every square block would roughly cost, and its likely directions.
+//! A cheap look-ahead over a superblock: what every square block would roughly cost, and its likely directions.
 //!
 //! Predictions here come from original samples rather than decoded ones, so that all sizes can be compared
 //! before anything is coded. The search then codes only the sizes that can still win, and starts from the
@@ -23,7 +23,7 @@ use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
 /// Blocks of 8 samples that cost fewer bits than this are not looked at in quarters.
 const DIVISIBLE_BITS: f32 = 20.0;
-/// Up to this size one of the flat modes stands for both where ways are forecast.
+/// Up to this size one of the flat modes stands for both where split costs are predicted.
 const SMALL: usize = 8;
 /// Halves rarely win where whole and quarters differ by more than this factor.
 const HALVES_RANGE: f32 = 1.5;

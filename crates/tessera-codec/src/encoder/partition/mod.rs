@@ -96,15 +96,15 @@ const CHEAP_BITS: f32 = 12.0;
 /// A chroma block that is best left as predicted is not divided below this many bits' worth of error: large ones may be
 /// left so only because their finest detail cannot be coded.
 const EXPLAINED_BITS: f32 = 600.0;
-/// A searched block rarely costs less than this share of what the first look says.
+/// A searched block rarely costs less than this share of what the look-ahead says.
 const LEAST_SHARE: f32 = 0.95;
 /// The ways to halve a block.
 pub(crate) const HALVES: [Split; 2] = [Split::Rows, Split::Columns];
-/// Forecasts of cheap blocks are off by some bits rather than by some share.
+/// Predicted costs of cheap blocks are off by some bits rather than by some share.
 const SLACK_BITS: f32 = 8.0;
-/// A first look that is off by this factor is no guide.
+/// An estimate that is off by this factor is no guide.
 const MISJUDGED: f32 = 1.5;
-/// Up to this many times the best way so far the true cost of a whole block is worth knowing for forecasts.
+/// Up to this many times the best way so far the true cost of a whole block is worth knowing for predictions.
 const WHOLE_MARGIN: f32 = 1.1;
 /// Chroma blocks of this size and more are not tried whole where luma is divided and leaves this much of them, in squared
 /// steps.
@@ -147,7 +147,7 @@ impl<'d> PartitionSearch<'_, 'd> {
         }
         let (cost, mut tree) = search.best?;
         if !search.drawn {
-            self.recon.erase(kind, block);
+            self.recon.canvas_mut(kind).erase(block);
             self.draw(&mut tree);
         }
         Some((cost, tree))
@@ -176,18 +176,18 @@ impl<'d> PartitionSearch<'_, 'd> {
         if candidates.quarters && !candidates.quarters_first {
             self.try_quarters(search);
         }
-        for (advised, split) in candidates.halves.into_iter().zip(HALVES) {
+        for (candidate, split) in candidates.halves.into_iter().zip(HALVES) {
             // Halves pay where neither the whole nor the quarters are far ahead.
             let least = search.least();
             let open = least * self.tile.speed.partition.halves_margin > search.whole
                 || least == f32::INFINITY;
-            if advised && open {
+            if candidate && open {
                 self.try_halves(search, split);
             }
         }
     }
 
-    /// Tries the way that roughly costs least, then those that are forecast to come close to the best so far.
+    /// Tries the way that roughly costs least, then those that are predicted to come close to the best so far.
     fn try_predicted(
         &mut self,
         search: &mut BlockSearch,
@@ -222,7 +222,7 @@ impl<'d> PartitionSearch<'_, 'd> {
         } else if quarters.is_none() {
             quarters = Some(predictor.given_up_quarters(whole));
         }
-        // Without the cost of the whole there is nothing to forecast halves from.
+        // Without the cost of the whole there is nothing to predict halves from.
         if whole.is_finite() {
             let costs = predictor.halves(whole, quarters);
             let likely = usize::from(costs[1] < costs[0]);
@@ -234,13 +234,13 @@ impl<'d> PartitionSearch<'_, 'd> {
         }
     }
 
-    /// Whether the first look at a block was far off, by what its quarters cost and what it said they would: it did not
+    /// Whether the estimate of a block was far off, by what its quarters cost and what it said they would: it did not
     /// foresee how they are predicted from decoded samples, so its word on the whole block does not count either.
     fn misjudged(&self, quarters: f32, rough: f32) -> bool {
         quarters > MISJUDGED * rough + self.tile.costs.lambda * SLACK_BITS
     }
 
-    /// The forecast for a block that may be divided by it.
+    /// The predictor of a block that may be divided by it.
     fn predictor(&self, block: Block) -> Option<(SplitCostMargins, SplitCostPredictor)> {
         let size = level_of(block.size).checked_sub(1)?;
         let shares = *self.tile.speed.partition.split_margins?.get(size)?;
@@ -254,7 +254,7 @@ impl<'d> PartitionSearch<'_, 'd> {
 
     /// Makes room on the canvas for another way.
     fn clear(&mut self, search: &mut BlockSearch) {
-        self.recon.erase(self.kind, search.block);
+        self.recon.canvas_mut(self.kind).erase(search.block);
         search.drawn = false;
     }
 
@@ -334,7 +334,7 @@ impl<'d> PartitionSearch<'_, 'd> {
     fn chroma_candidates(&self, block: Block) -> SplitCandidates {
         let step = self.recon.step(PlaneKind::Chroma).value();
         let left = self.lookahead.cfl.residual_of(block, step);
-        if !self.recon.luma_is_divided(block) && left.whole < UNEXPLAINED {
+        if !self.recon.luma.is_divided(block) && left.whole < UNEXPLAINED {
             return SplitCandidates::UNDIVIDED;
         }
         if !self.tile.speed.partition.pruned {
@@ -406,7 +406,7 @@ impl<'d> PartitionSearch<'_, 'd> {
         Some((cost, PartitionTree::Quarters(Box::new(trees))))
     }
 
-    /// What blocks yet to be searched will hardly cost less than, by the first look at them.
+    /// What blocks yet to be searched will hardly cost less than, by their estimates.
     fn least_cost(&self, blocks: &[Block]) -> f32 {
         if self.kind == PlaneKind::Chroma {
             return 0.0;

@@ -1,11 +1,11 @@
-//! Forecasts of what the ways of coding a block that were not tried yet would cost.
+//! Predicts what the ways of splitting a block that were not tried yet would cost.
 //!
-//! The first look tells the rough cost of every way. How far the true cost of one way lies from its rough cost says much
-//! about the others: forecasts are linear in such differences, with factors fitted to blocks that were coded in every way.
+//! The look-ahead tells the rough cost of every way. How far the true cost of one way lies from its rough cost says much
+//! about the others: predictions are linear in such differences, with factors fitted to blocks that were coded in every way.
 
 use crate::encoder::cost::estimate::rough_log2;
 
-/// How much more than the best way so far a way may be forecast to cost to be tried, as a share of that cost and beside
+/// How much more than the best way so far a way may be predicted to cost to be tried, as a share of that cost and beside
 /// some bits.
 #[derive(Clone, Copy, Debug)]
 pub struct SplitCostMargins {
@@ -75,7 +75,7 @@ const SPLIT_COST_FITS: [SplitCostFit; 3] = [
 /// Quarters that were given up cost at least this share more than the whole.
 const GIVEN_UP: f32 = 0.02;
 
-/// Forecasts for one block.
+/// Predictions for one block.
 #[derive(Debug)]
 pub(crate) struct SplitCostPredictor {
     fit: &'static SplitCostFit,
@@ -176,7 +176,7 @@ mod tests {
     };
 
     #[test]
-    fn cheaper_looks_make_cheaper_forecasts() {
+    fn cheaper_estimates_make_cheaper_predictions() {
         for size in 0..3 {
             let predictor = SplitCostPredictor::new(size, ROUGH);
             let dear = SplitCostPredictor::new(
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn forecasts_of_what_the_look_saw_stay_near_it() {
+    fn predictions_of_what_was_estimated_stay_near_it() {
         for size in 0..3 {
             let predictor = SplitCostPredictor::new(size, ROUGH);
             assert!((9.0..13.0).contains(&predictor.quarters(10.0)));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_that_were_not_looked_at_are_not_forecast() {
+    fn halves_without_an_estimate_are_not_predicted() {
         let halves = [f32::INFINITY; 2];
         let predictor = SplitCostPredictor::new(2, SplitCosts { halves, ..ROUGH });
         assert_eq!(predictor.halves(10.0, None), halves);

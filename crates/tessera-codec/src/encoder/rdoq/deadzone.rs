@@ -3,7 +3,7 @@
 use crate::encoder::cost::estimate::CostEstimator;
 use crate::encoder::forward::ForwardTransform;
 use crate::simd::kernel;
-use crate::tile::state::BasisOrientation;
+use crate::tile::transform::BasisOrientation;
 use std::cell::OnceCell;
 use tessera_dict::{Basis, BasisSet, PlaneKind};
 use tessera_patch::Shape;

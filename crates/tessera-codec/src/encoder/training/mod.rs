@@ -11,7 +11,9 @@ use crate::tile::entropy::mix::Models;
 pub use crate::tile::intra::neural::{fill_in_places, output_shift, place_inputs};
 pub use crate::tile::loop_filter::FilterStatistics;
 pub use crate::tile::loop_filter::network::{PLACE_INPUTS, Surroundings, place_input};
-use crate::tile::state::{BasisOrientation, Leaf, Site};
+use crate::tile::state::Site;
+use crate::tile::syntax::Leaf;
+use crate::tile::transform::BasisOrientation;
 use crate::tile::{PlaneLayout, TileConfig};
 pub use decisions::{CellCount, Decisions};
 pub use intra_samples::IntraSample;
@@ -24,7 +26,7 @@ use tessera_patch::{Plane, Shape};
 pub struct PatchRecord<'a> {
     /// Plane kind.
     pub kind: PlaneKind,
-    /// Shape after folding.
+    /// Shape as the basis sees it.
     pub shape: Shape,
     /// Mode class.
     pub class: usize,
@@ -160,7 +162,7 @@ pub(crate) fn observe(
     let mode = leaf.mode;
     let luma_mode = match kind {
         PlaneKind::Luma => mode,
-        PlaneKind::Chroma => patches.recon.luma_mode(x, y, shape),
+        PlaneKind::Chroma => patches.recon.luma.mode_beneath(x, y, shape),
     };
     let orientation = BasisOrientation::new(kind, mode, shape);
     for component in 0..canvas.components.len() {
@@ -171,13 +173,13 @@ pub(crate) fn observe(
         let (prediction, surroundings) = patches.recon.prediction(&site, leaf, luma_mode);
         let context = (patches.recon).patch_context(&site, orientation, &surroundings, false);
         let patch = &leaf.patches[component];
-        let folded = orientation.apply(shape);
+        let oriented = orientation.apply(shape);
         let spectrum =
             patches.spectrum(&site, orientation, patches.frequencies(&site, &prediction));
         let mut coefficients = vec![0.0; shape.area()];
         patches.tile.forward.rotate(
             patches.recon.bases(kind),
-            folded,
+            oriented,
             orientation.class,
             patch.choice as usize,
             &spectrum,
@@ -185,7 +187,7 @@ pub(crate) fn observe(
         );
         observer.patch(PatchRecord {
             kind,
-            shape: folded,
+            shape: oriented,
             class: orientation.class,
             choice: patch.choice as usize,
             activity: context.activity as f32 / 256.0,

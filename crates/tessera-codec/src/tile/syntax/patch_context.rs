@@ -81,10 +81,10 @@ pub(crate) struct PatchContext<'a> {
     pub(crate) basis: &'a Basis,
     /// Index of `basis` within its group.
     pub(crate) choice: u32,
-    /// Shape after folding horizontal modes onto vertical ones.
+    /// Shape as the basis sees it: horizontal modes are turned onto vertical ones.
     pub(crate) shape: u32,
     pub(crate) size_group: u32,
-    /// Mode class, or for chroma the component and what its sister carries.
+    /// Mode class, or for chroma the component and whether Cb carries coefficients.
     pub(crate) class: u32,
     /// Neighbours' activity, 8 fractional bits, and its class.
     pub(crate) activity: u32,

@@ -2,7 +2,10 @@
 //!
 //! Sums are taken modulo 2^32: a valid stream never overflows, a hostile one gets defined garbage.
 
+mod orientation;
 pub(crate) mod quantiser;
+
+pub(crate) use orientation::BasisOrientation;
 
 use crate::simd::kernel;
 use std::sync::LazyLock;

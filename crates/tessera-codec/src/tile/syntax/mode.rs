@@ -1,0 +1,191 @@
+//! Prediction modes of luma and chroma (`spec/bitstream.md`, "Modes").
+
+use super::code_tree;
+use crate::tile::canvas::Canvas;
+use crate::tile::entropy::coder::BinaryCoder;
+use crate::tile::entropy::mix::{Contexts, PlaneKind};
+use crate::tile::intra::{HORIZONTAL, MEAN, MODES, PLANAR, VERTICAL};
+use tessera_dict::layout::Element;
+use tessera_patch::Shape;
+
+/// Number of mode candidates.
+const CANDIDATES: usize = 6;
+/// Stands for a neighbour that does not exist.
+const NO_MODE: usize = MODES;
+
+/// Luma mode of a patch as seen from its neighbours.
+#[derive(Debug)]
+pub(crate) struct ModeContexts {
+    candidates: Vec<usize>,
+    left: u32,
+    above: u32,
+    shape: u32,
+}
+
+impl ModeContexts {
+    pub(crate) fn new(canvas: &Canvas, x: usize, y: usize, shape: Shape) -> Self {
+        let mode = |x: usize, y: usize, dx: isize, dy: isize| {
+            let cell = canvas.cell(x as isize + dx, y as isize + dy);
+            cell.map_or(NO_MODE, |cell| cell.mode as usize)
+        };
+        let left = mode(x, y + shape.height() - 1, -1, 0);
+        let above = mode(x + shape.width() - 1, y, 0, -1);
+        let mut candidates = Vec::with_capacity(CANDIDATES);
+        let mut add = |mode: usize| {
+            if mode < MODES && !candidates.contains(&mode) && candidates.len() < CANDIDATES {
+                candidates.push(mode);
+            }
+        };
+        [left, above, PLANAR, MEAN].into_iter().for_each(&mut add);
+        for neighbour in [left, above] {
+            if (2..MODES).contains(&neighbour) {
+                add(if neighbour == MODES - 1 {
+                    neighbour - 1
+                } else {
+                    neighbour + 1
+                });
+                add(if neighbour == 2 { 3 } else { neighbour - 1 });
+            }
+        }
+        add(VERTICAL);
+        add(HORIZONTAL);
+        Self {
+            candidates,
+            left: left as u32,
+            above: above as u32,
+            shape: shape.index() as u32,
+        }
+    }
+
+    fn candidate(&self, index: usize) -> Contexts {
+        let i = index as u32;
+        let equal = u32::from(self.left == self.above);
+        let kinds = self.left.min(2) | self.above.min(2) << 2;
+        Contexts::new(
+            [
+                i | equal << 3 | kinds << 4 | self.shape << 8,
+                i | self.left << 3 | self.above << 9,
+                i | self.shape << 3 | (self.candidates[index] as u32) << 7,
+            ],
+            [i, 0],
+        )
+    }
+
+    fn node(&self, node: u32) -> Contexts {
+        Contexts::new(
+            [
+                node,
+                node | self.shape << 6,
+                node | (self.left / 3) << 6 | (self.above / 3) << 10,
+            ],
+            [node, 0],
+        )
+    }
+
+    /// Codes the mode: a walk along the candidates, else six bits.
+    pub(crate) fn code<C: BinaryCoder>(&self, coder: &mut C, mode: usize) -> usize {
+        for (index, &candidate) in self.candidates.iter().enumerate() {
+            if coder.bit(
+                PlaneKind::Luma,
+                Element::Mode,
+                &self.candidate(index),
+                candidate == mode,
+            ) {
+                return candidate;
+            }
+        }
+        let coded = code_tree(
+            6,
+            mode as u32,
+            #[inline(always)]
+            |node, bit| coder.bit(PlaneKind::Luma, Element::ModeTree, &self.node(node), bit),
+        );
+        (coded as usize).min(MODES - 1)
+    }
+}
+
+#[cfg(feature = "encoder")]
+impl ModeContexts {
+    /// The modes of the patches to the left and above.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = usize> {
+        [self.left, self.above]
+            .into_iter()
+            .map(|mode| mode as usize)
+            .filter(|&mode| mode < MODES)
+    }
+
+    /// Bits of every mode; those outside the candidates are taken as equally likely.
+    pub(crate) fn costs(&self, models: &crate::tile::entropy::coder::ModelPair) -> [f32; MODES] {
+        const TREE_BITS: f32 = 5.0;
+        let mut so_far = 0.0;
+        let mut all = [0.0; MODES];
+        let mut listed = [false; MODES];
+        for (index, &mode) in self.candidates.iter().enumerate() {
+            let [no, yes] = crate::tile::entropy::coder::costs(
+                models,
+                PlaneKind::Luma,
+                Element::Mode,
+                &self.candidate(index),
+            );
+            all[mode] = so_far + yes;
+            listed[mode] = true;
+            so_far += no;
+        }
+        for (bits, _) in all.iter_mut().zip(listed).filter(|(_, listed)| !listed) {
+            *bits = so_far + TREE_BITS;
+        }
+        all
+    }
+}
+
+/// Chroma modes in the order they are asked for.
+pub(crate) const CHROMA_MODES: usize = 6;
+/// Chroma predicted linearly from luma.
+pub(crate) const FROM_LUMA: usize = 0;
+
+/// The luma-style mode behind a chroma mode index (except [`FROM_LUMA`]).
+pub(crate) fn chroma_base_mode(index: usize, luma_mode: usize) -> usize {
+    const LIST: [usize; 4] = [PLANAR, MEAN, VERTICAL, HORIZONTAL];
+    match index {
+        0 | 1 => luma_mode,
+        _ if LIST[index - 2] == luma_mode => MODES - 1,
+        _ => LIST[index - 2],
+    }
+}
+
+/// Codes the index of the chroma mode.
+pub(crate) fn code_chroma_mode<C: BinaryCoder>(
+    coder: &mut C,
+    canvas: &Canvas,
+    x: usize,
+    y: usize,
+    shape: Shape,
+    luma_mode: usize,
+    index: usize,
+) -> usize {
+    let neighbour = |dx: isize, dy: isize| {
+        let cell = canvas.cell(x as isize + dx, y as isize + dy);
+        cell.map_or(7, |cell| u32::from(cell.mode))
+    };
+    let (left, above) = (neighbour(-1, 0), neighbour(0, -1));
+    let group = shape.size_group() as u32;
+    for i in 0..CHROMA_MODES as u32 - 1 {
+        let contexts = Contexts::new(
+            [
+                i | left << 3 | above << 6,
+                i | group << 3,
+                i | (luma_mode.min(2) as u32) << 3 | group << 5,
+            ],
+            [i, 0],
+        );
+        if coder.bit(
+            PlaneKind::Chroma,
+            Element::ChromaMode,
+            &contexts,
+            index == i as usize,
+        ) {
+            return i as usize;
+        }
+    }
+    CHROMA_MODES - 1
+}
