@@ -30,7 +30,7 @@ fn curve(points: &[Point], codec: &str, image: &str, metric: Metric) -> RdCurve 
 
 /// `fixtures/rd/README.md` says where the reference comes from.
 #[test]
-fn bd_rates_agree_with_rdbench() {
+fn bd_rates_agree_with_the_reference() {
     let points = read_points(&fixture("points.csv")).unwrap();
     let mut reference = csv::Reader::from_path(fixture("bd_reference.csv")).unwrap();
     let mut sums: BTreeMap<[String; 3], Vec<f64>> = BTreeMap::new();
@@ -61,7 +61,7 @@ fn bd_rates_agree_with_rdbench() {
 }
 
 #[test]
-fn psnr_and_ms_ssim_agree_with_rdbench() {
+fn psnr_and_ms_ssim_agree_with_the_reference() {
     let text = fs::read_to_string(fixture("metric_reference.json")).unwrap();
     let reference: BTreeMap<String, BTreeMap<String, f64>> = serde_json::from_str(&text).unwrap();
     let original = Picture::read(&fixture("metric_original.png")).unwrap();

@@ -1,4 +1,4 @@
-//! Small sessions for the tests of the rate-distortion tool.
+//! Small runs for the tests of the rate-distortion tool.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

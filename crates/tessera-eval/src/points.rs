@@ -1,8 +1,7 @@
 //! Measured points and the file that keeps them: `points.csv`, appended to as a run goes on.
 //!
-//! The columns carry the names of `rdbench.py`, which reads these files as they are. Two columns
-//! more decide whether a point may be reused: `setup` stands for the codec's version and
-//! settings, `source` for the picture's samples.
+//! Points may come from elsewhere. Two columns, which those may lack, decide whether a point may be
+//! reused: `setup` stands for the codec's version and settings, `source` for the picture's samples.
 
 use crate::metrics::Metric;
 use crate::timing::Cost;
@@ -203,7 +202,7 @@ fn parse(row: &BTreeMap<&str, &str>) -> Option<Point> {
     })
 }
 
-/// Reads a points file, ours or one of `rdbench.py`; a row that an interruption tore is left out.
+/// Reads a points file, ours or one made elsewhere; a row that an interruption tore is left out.
 ///
 /// # Errors
 /// [`PointsError`] if the file cannot be read or lacks the key columns.

@@ -1,4 +1,4 @@
-//! A whole rate-distortion session: find the pictures, measure, report.
+//! A whole rate-distortion run: find the pictures, measure, report.
 
 use crate::codec::{CodecError, Quality, Registry};
 use crate::metrics::Metric;
@@ -15,7 +15,7 @@ use thiserror::Error;
 /// The anchor if it is measured and the user names none.
 const DEFAULT_ANCHOR: &str = "jpeg";
 
-/// Why a session ended without a report.
+/// Why a run ended without a report.
 #[derive(Debug, Error)]
 pub enum RdError {
     /// A codec cannot be used.
@@ -74,13 +74,13 @@ pub struct QualityChoice {
 /// Points measured elsewhere, to be shown beside ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// A points file of this tool or of `rdbench.py`.
+    /// A file in the columns of `points.csv`.
     pub path: PathBuf,
     /// The codecs wanted; none for all.
     pub codecs: Vec<String>,
 }
 
-/// What a session is asked to do.
+/// What a run is asked to do.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Pictures and folders of pictures.
@@ -105,7 +105,7 @@ pub struct Request {
     pub folder: PathBuf,
 }
 
-/// What a session made.
+/// What a run made.
 #[derive(Debug)]
 pub struct Outcome {
     /// The figures.

@@ -65,7 +65,7 @@ pub struct RdArgs {
     #[arg(long, value_name = "FILE")]
     dict: Vec<PathBuf>,
 
-    /// Points measured elsewhere (by this tool or rdbench.py), shown beside ours.
+    /// Points measured elsewhere, in the columns of points.csv, shown beside ours.
     #[arg(long, value_name = "FILE[=CODEC,...]")]
     import: Vec<String>,
 

@@ -95,7 +95,7 @@ impl Metric {
         }
     }
 
-    /// The column of `points.csv`; the names are those of `rdbench.py`, so either reads the other.
+    /// The column of `points.csv`.
     #[must_use]
     pub fn column(self) -> &'static str {
         match self {

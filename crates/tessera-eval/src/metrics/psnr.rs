@@ -1,6 +1,6 @@
 //! Peak signal-to-noise ratio of 8-bit samples.
 
-/// What an error of exactly zero is reported as; `rdbench.py` does the same.
+/// What an error of exactly zero is reported as.
 pub const IDENTICAL_DB: f64 = 99.0;
 
 /// PSNR in dB from the sample differences, for a peak of 255.
