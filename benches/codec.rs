@@ -5,7 +5,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
 use tessera_codec::image_io::read_picture;
-use tessera_codec::{Decoder, Effort, Encoder, Picture, Quality, Target};
+use tessera_codec::{Decoder, Encoder, Picture};
 
 fn picture() -> Picture {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/photos/coffee.png");
@@ -15,10 +15,7 @@ fn picture() -> Picture {
 }
 
 fn encoder(quality: u8, effort: u8) -> Encoder {
-    Encoder::new()
-        .target(Target::Quality(Quality::new(quality).expect("in range")))
-        .effort(Effort::new(effort).expect("in range"))
-        .threads(1)
+    Encoder::new().quality(quality).effort(effort).threads(1)
 }
 
 fn codec(criterion: &mut Criterion) {

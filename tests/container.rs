@@ -1,10 +1,11 @@
 //! The container around the tile coder: round trips, damage, limits, dictionaries.
 
-use tessera_codec::container::{self, Header, TileData, WorkBound};
+use tessera_codec::internals::container::{self, Header, TileData, WorkBound};
+use tessera_codec::internals::simd;
 use tessera_codec::{
-    BitDepth, Decoder, DictionaryError, Effort, Encoded, Encoder, Error, Fingerprint, FormatError,
+    BitDepth, Decoder, DictionaryError, Encoded, Encoder, Error, Fingerprint, FormatError,
     Integrity, Limits, Metadata, Picture, PixelFormat, Rect, Samples, Target, decode,
-    image_io::read_picture, simd,
+    image_io::read_picture,
 };
 use tessera_dict::{DictId, Dictionary};
 use tessera_workspace::{formats, synthetic_picture};
@@ -18,7 +19,7 @@ const IDENTITY_COST: usize = 16;
 fn encoder(quantiser: u8) -> Encoder {
     Encoder::new()
         .target(Target::Quantiser(quantiser))
-        .effort(Effort::new(1).unwrap())
+        .effort(1)
 }
 
 fn encode(picture: &Picture, quantiser: u8) -> Encoded {
@@ -71,7 +72,7 @@ fn every_format_and_odd_size_round_trips() {
             assert_eq!((decoded.width(), decoded.height()), (width, height));
             assert_eq!(
                 Fingerprint::of(&decoded),
-                encoded.outcome.unwrap().fingerprint
+                encoded.measured.unwrap().fingerprint
             );
             let psnr = encoded.psnr().unwrap();
             assert!(psnr > 45.0, "{width}x{height} {format:?}: {psnr}");
@@ -87,9 +88,13 @@ fn the_file_does_not_depend_on_whether_the_outcome_is_wanted() {
     };
     let picture = synthetic_picture(90, 70, format);
     for effort in [1, 3] {
-        let encoder = encoder(60).effort(Effort::new(effort).unwrap());
-        let unseen = encoder.clone().outcome(false).encode(&picture).unwrap();
-        assert!(unseen.outcome.is_none());
+        let encoder = encoder(60).effort(effort);
+        let unseen = encoder
+            .clone()
+            .measure_distortion(false)
+            .encode(&picture)
+            .unwrap();
+        assert!(unseen.measured.is_none());
         assert!(unseen.bytes == encoder.encode(&picture).unwrap().bytes);
     }
 }
@@ -98,7 +103,7 @@ fn the_file_does_not_depend_on_whether_the_outcome_is_wanted() {
 fn fixed_cost_is_small() {
     for format in [PixelFormat::GRAY8, PixelFormat::RGB8] {
         let file = encode(&synthetic_picture(200, 150, format), 80).bytes;
-        let container = Decoder::new().open(&file).unwrap();
+        let container = Decoder::new().parse(&file).unwrap();
         let payload = container.tile(0).unwrap().colour().len();
         assert!(file.len() - payload <= FIXED_COST);
     }
@@ -134,7 +139,7 @@ fn instruction_sets_do_not_change_a_bit() {
     let photo = include_bytes!("../fixtures/photos/chelsea.png");
     let picture = read_picture(photo).unwrap();
     for effort in [1, 5] {
-        let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+        let encoder = encoder(60).effort(effort);
         let [plain, vectors] = [true, false].map(|scalar| {
             simd::force_scalar(scalar);
             encoder.encode(&picture).unwrap().bytes
@@ -149,7 +154,7 @@ fn flat_pictures_are_tiny_at_every_effort() {
     for effort in 1..=9 {
         for side in [8, 64, 100] {
             let flat = Picture::gray8(side, side, vec![128; (side * side) as usize]).unwrap();
-            let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+            let encoder = encoder(60).effort(effort);
             let file = encoder.encode(&flat).unwrap().bytes;
             assert!(
                 file.len() <= FIXED_COST + 8,
@@ -179,7 +184,7 @@ fn stripes_of_colour_take_few_bits_at_the_default_effort() {
     };
     for picture in [stripes(true), stripes(false)] {
         let size = |effort: u8| {
-            let encoder = encoder(60).effort(Effort::new(effort).unwrap());
+            let encoder = encoder(60).effort(effort);
             encoder.encode(&picture).unwrap().bytes.len()
         };
         // Effort 6 tries every mode.
@@ -486,7 +491,7 @@ fn specification_example() -> Vec<u8> {
 #[test]
 fn the_specification_example_is_what_it_says() {
     let file = specification_example();
-    let container = Decoder::new().open(&file).unwrap();
+    let container = Decoder::new().parse(&file).unwrap();
     container.check().unwrap();
     assert_eq!(container.tile(0).unwrap().colour(), [0x5A, 0xA5]);
     let mut expected = header(3, 1, 10, DictId::Builtin(2));

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use std::path::Path;
 use tessera_codec::{
-    BitDepth, Colour, Decoder, Effort, Encoder, Picture, PixelFormat, Quality, Samples, Target,
+    BitDepth, Colour, Decoder, Encoder, Picture, PixelFormat, Quality, Samples, Target,
 };
 use tessera_workspace::adversarial::{Pattern, irregular, patterns, picture, within};
 
@@ -42,8 +42,8 @@ impl Outcome {
     fn of(picture: &Picture, effort: u8, quality: u8) -> Self {
         let quality = Quality::new(quality).unwrap();
         let encoder = Encoder::new()
-            .target(Target::Quality(quality))
-            .effort(Effort::new(effort).unwrap())
+            .target(Target::Quality(quality.value()))
+            .effort(effort)
             .threads(1);
         let file = encoder.encode(picture).unwrap().bytes;
         let decoded = Decoder::new().threads(1).decode(&file).unwrap();

@@ -5,7 +5,8 @@
 mod networks;
 
 use networks::{nets, patch_nets};
-use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Target, simd};
+use tessera_codec::internals::simd;
+use tessera_codec::{Decoder, Encoder, Fingerprint, Picture, Target};
 use tessera_dict::Dictionary;
 
 fn dictionary() -> Dictionary {
@@ -40,10 +41,7 @@ fn the_decoder_sees_what_the_encoder_promised() {
     let encoder = Encoder::new().dictionary(dictionary()).threads(1);
     for (effort, quantiser) in [(1, 64), (5, 40), (5, 64), (5, 90)] {
         let target = Target::Quantiser(quantiser);
-        let encoder = encoder
-            .clone()
-            .effort(Effort::new(effort).unwrap())
-            .target(target);
+        let encoder = encoder.clone().effort(effort).target(target);
         let encoded = encoder.encode(&picture()).unwrap();
         for scalar in [false, true] {
             simd::force_scalar(scalar);
@@ -51,7 +49,7 @@ fn the_decoder_sees_what_the_encoder_promised() {
             let decoded = decoder.decode(&encoded.bytes[..]).unwrap();
             assert_eq!(
                 Fingerprint::of(&decoded),
-                encoded.outcome.unwrap().fingerprint,
+                encoded.measured.unwrap().fingerprint,
                 "{quantiser}"
             );
         }

@@ -6,10 +6,11 @@ mod support;
 use std::collections::BTreeSet;
 use std::fs;
 use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_hash};
-use tessera_codec::container::{self, Header, TileData, WorkBound};
-use tessera_codec::tile::trace::{Event, LeafRecord};
+use tessera_codec::internals::container::{self, Header, TileData, WorkBound};
+use tessera_codec::internals::simd;
+use tessera_codec::internals::tile::trace::{Event, LeafRecord};
 use tessera_codec::{
-    Decoder, DictionaryError, Encoder, Error, Limits, Metadata, Picture, PixelFormat, Target, simd,
+    Decoder, DictionaryError, Encoder, Error, Limits, Metadata, Picture, PixelFormat, Target,
 };
 use tessera_dict::layout::Element;
 use tessera_dict::{DictId, Dictionary, PlaneKind, Reference};
@@ -170,7 +171,7 @@ fn a_shifted_copy_of_a_reference_costs_little() {
     let back = back.expect("what was encoded decodes");
     assert_eq!(
         tessera_codec::Fingerprint::of(&back),
-        shared.outcome.unwrap().fingerprint
+        shared.measured.unwrap().fingerprint
     );
 }
 

@@ -299,7 +299,7 @@ fn assert_outputs_are_whole(output: &Path) {
     for name in tree(output) {
         if name.extension().is_some_and(|extension| extension == "tsr") {
             let file = fs::read(output.join(&name)).unwrap();
-            let container = Decoder::new().open(&file).unwrap();
+            let container = Decoder::new().parse(&file).unwrap();
             container.check().unwrap();
         }
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tessera_codec::image_io::{ReadImageError, open_picture, read_picture};
 use tessera_codec::{
-    Band, BitDepth, Decoder, Effort, Encoder, Error, Picture, PixelFormat, Rect, Samples,
-    StoredFile, Target,
+    Band, BitDepth, Decoder, Encoder, Error, Picture, PixelFormat, Rect, Samples, StoredFile,
+    Target,
 };
 
 const WIDTH: u32 = 100;
@@ -57,7 +57,7 @@ fn pnm(picture: &Picture) -> Vec<u8> {
 fn encoder() -> Encoder {
     Encoder::new()
         .target(Target::Quantiser(70))
-        .effort(Effort::new(1).unwrap())
+        .effort(1)
         .tile_log2(6)
 }
 
@@ -139,7 +139,7 @@ fn streamed_and_whole_pictures_give_the_same_file() {
                     .encode_rows(&mut *source)
                     .unwrap();
                 assert!(streamed.bytes == expected.bytes, "{:?}", picture.format());
-                assert_eq!(streamed.outcome, expected.outcome);
+                assert_eq!(streamed.measured, expected.measured);
             }
         }
     }
@@ -159,7 +159,7 @@ fn targets_and_opaque_alpha_read_the_source_again() {
     let streamed = encoder.encode_rows(&mut *source).unwrap();
     assert_eq!(streamed.bytes, expected.bytes);
     let header = Decoder::new()
-        .open(&streamed.bytes)
+        .parse(&streamed.bytes)
         .unwrap()
         .header()
         .clone();
@@ -175,10 +175,8 @@ fn bands_add_up_to_the_picture() {
             .bytes;
         let decoder = Decoder::new().threads(1);
         let whole = decoder.decode(&file).unwrap();
-        let container = decoder.open(&file).unwrap();
-        let bands = decoder
-            .bands(&container, container.header().rect())
-            .unwrap();
+        let coded = decoder.parse(&file).unwrap();
+        let bands = coded.bands(coded.rect()).unwrap();
         let bands: Vec<Band> = bands.map(Result::unwrap).collect();
         assert!(bands.len() > 2);
         let mut at = 0;

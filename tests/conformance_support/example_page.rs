@@ -3,7 +3,7 @@
 //! The page is made from the file, and a test makes it again: what it says cannot drift from what the decoder does.
 
 use std::fmt::Write;
-use tessera_codec::tile::trace::{Decision, Event, LeafRecord, Trace};
+use tessera_codec::internals::tile::trace::{Decision, Event, LeafRecord, Trace};
 use tessera_codec::{Decoder, Picture, Samples};
 
 /// The file the page is about, inside the folder of the conformance streams.

@@ -3,8 +3,9 @@
 use crate::support::{Entry, MANIFEST, folder, sample_hash};
 use std::collections::BTreeSet;
 use std::fs;
-use tessera_codec::tile::trace::{Event, LeafRecord};
-use tessera_codec::{Decoder, simd};
+use tessera_codec::Decoder;
+use tessera_codec::internals::simd;
+use tessera_codec::internals::tile::trace::{Event, LeafRecord};
 use tessera_dict::PlaneKind;
 use tessera_dict::layout::Element;
 

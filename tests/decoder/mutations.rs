@@ -6,8 +6,9 @@
 use crate::support::{Entry, MANIFEST, folder, sample_hash};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_codec::tile::{PlaneLayout, TileConfig, decode_tile};
-use tessera_codec::{Decoder, Integrity, Limits, PreparedDictionary, stages};
+use tessera_codec::internals::stages;
+use tessera_codec::internals::tile::{PlaneLayout, TileConfig, decode_tile};
+use tessera_codec::{Decoder, Integrity, Limits, PreparedDictionary};
 use tessera_dict::filter::{MAX_GAIN, TAPS};
 use tessera_dict::{BasisSet, Dictionary};
 
@@ -144,7 +145,7 @@ fn move_parts(noise: &mut Noise, file: &mut Vec<u8>, ends: &[usize]) {
 
 /// Where header, metadata, table and each tile of a good stream end.
 fn part_ends(file: &[u8]) -> Vec<usize> {
-    let container = decoder().open(file).expect("the stream is good");
+    let container = decoder().parse(file).expect("the stream is good");
     let (header, header_len) = stages::header(file).expect("the stream is good");
     let tiles: Vec<usize> = (0..container.grid().count())
         .map(|index| container.tile_len(index))

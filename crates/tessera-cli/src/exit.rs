@@ -1,7 +1,7 @@
 //! Exit codes, stable so that scripts can rely on them, and how errors are told.
 
-use tessera_codec::Error;
 use tessera_codec::image_io::{ReadImageError, WriteImageError};
+use tessera_codec::{DictionaryError, Error, FormatError};
 use tessera_paper::PaperError;
 use thiserror::Error as ThisError;
 
@@ -49,9 +49,30 @@ pub(crate) fn help() -> String {
     format!("Exit codes:\n{}", lines.collect::<String>())
 }
 
-/// What went wrong, from the outside in. A cause that is told already is not told again: some
+/// What went wrong, from the outside in, and which option helps. A cause that is told already is not told again: some
 /// errors repeat theirs.
 pub fn message(error: &anyhow::Error) -> String {
+    let mut message = causes(error);
+    let hint = error.chain().find_map(|cause| hint(cause.downcast_ref()?));
+    if let Some(hint) = hint {
+        message = format!("{message}; {hint}");
+    }
+    message
+}
+
+/// The option of the command that helps with an error of the library, which knows of no options.
+fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Dictionary(DictionaryError::Missing { .. }) => {
+            Some("pass it with --dict FILE or put it in a folder named by TESSERA_DICT_PATH")
+        }
+        Error::Format(FormatError::Tile { .. }) => Some("--partial decodes them"),
+        Error::Memory(_) => Some("--threads sets their number"),
+        _ => None,
+    }
+}
+
+fn causes(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if message.is_empty() {
@@ -155,7 +176,7 @@ fn code_of_write(error: &WriteImageError) -> u8 {
 
 fn code_of_codec(error: &Error) -> u8 {
     match error {
-        Error::Parameter(_) => USAGE,
+        Error::Parameter(_) | Error::TargetUnreachable(_) => USAGE,
         Error::Input(cause) => cause.downcast_ref().map_or(DAMAGED, code_of_read),
         Error::Format(_) => DAMAGED,
         Error::Dictionary(_) => DICTIONARY,

@@ -13,7 +13,7 @@ use tessera_codec::{Decoder, Error, FormatError, Picture, Source};
 /// When it cannot be read or is damaged, or its dictionary is not here.
 pub(crate) fn read(path: &Path, dictionary: Option<&Path>) -> Result<Picture> {
     let file = read_input(path)?;
-    match Decoder::new().open(&file) {
+    match Decoder::new().parse(&file) {
         Err(Error::Format(FormatError::NotTessera)) => Ok(read_picture(&file)?),
         Err(error) => Err(error.into()),
         Ok(_) => Ok(decoder_of((&file).into(), Decoder::new(), dictionary)?.decode(&file)?),
@@ -31,7 +31,7 @@ pub(crate) fn decoder_of(
 ) -> Result<Decoder> {
     let found = match dictionary {
         Some(spec) => Some(dictionaries::load(spec)?),
-        None => dictionaries::find(decoder.open(file)?.header().dictionary)?,
+        None => dictionaries::find(decoder.parse(file)?.header().dictionary)?,
     };
     Ok(match found {
         Some(dictionary) => decoder.dictionary(dictionary),

@@ -1,18 +1,21 @@
 //! From a file to a picture.
 
-use crate::container::{Container, Header, Integrity, Source, TilePayload, tile_work};
+use crate::cancel::CancelToken;
+use crate::coded::CodedPicture;
+use crate::container::{Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work};
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::picture::{Colour, Picture, Samples};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
 use crate::references;
+use crate::scale::Scale;
 use crate::threads;
 use crate::tile::trace::{Trace, trace_tile};
 use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
 use crate::tile_grid::Rect;
 use crate::watch::TileWatch;
-use rayon::prelude::*;
+use std::io::{Read, Seek};
 use std::sync::{Mutex, PoisonError};
 use tessera_dict::DictId;
 
@@ -21,7 +24,7 @@ use tessera_dict::DictId;
 /// ```
 /// # fn main() -> Result<(), tessera_codec::Error> {
 /// # let picture = tessera_codec::Picture::gray8(4, 4, vec![128; 16])?;
-/// # let file = tessera_codec::encode(&picture, tessera_codec::Quality::default())?;
+/// # let file = tessera_codec::encode(&picture, 75)?;
 /// let picture = tessera_codec::decode(&file)?;
 /// println!("{} x {} pixels", picture.width(), picture.height());
 /// # Ok(())
@@ -40,7 +43,7 @@ pub fn decode(file: &[u8]) -> Result<Picture> {
 /// # fn main() -> Result<(), tessera_codec::Error> {
 /// use tessera_codec::{Decoder, Limits};
 /// # let picture = tessera_codec::Picture::gray8(4, 4, vec![128; 16])?;
-/// # let file = tessera_codec::encode(&picture, tessera_codec::Quality::default())?;
+/// # let file = tessera_codec::encode(&picture, 75)?;
 /// let limits = Limits { pixels: 50_000_000, ..Limits::default() };
 /// let picture = Decoder::new().limits(limits).threads(2).decode(&file)?;
 /// # Ok(())
@@ -53,6 +56,7 @@ pub struct Decoder {
     integrity: Integrity,
     dictionaries: Vec<PreparedDictionary>,
     watch: TileWatch,
+    cancel: CancelToken,
 }
 
 /// Some rows of a picture, decoded.
@@ -131,106 +135,80 @@ impl Decoder {
         self
     }
 
-    /// Reads header and tile table without decoding.
+    /// Stops when `token` says so.
+    #[must_use]
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = token.clone();
+        self
+    }
+
+    /// Opens a file on disk or behind any other reader: header and tile table are read, tiles when they are decoded.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`] and [`Error::Limits`].
+    pub fn open(&self, reader: impl Read + Seek + Send + 'static) -> Result<CodedPicture<'static>> {
+        self.parse(StoredFile::new(reader)?)
+    }
+
+    /// Opens a file in memory, or one that others read too.
     ///
     /// # Errors
     /// [`Error::Format`] and [`Error::Limits`].
-    pub fn open<'a>(&self, file: impl Into<Source<'a>>) -> Result<Container<'a>> {
-        Container::parse(file, &self.limits, self.integrity)
+    pub fn parse<'a>(&self, file: impl Into<Source<'a>>) -> Result<CodedPicture<'a>> {
+        let container = Container::parse(file, &self.limits, self.integrity)?;
+        Ok(CodedPicture::new(self.clone(), container))
     }
 
     /// Decodes a whole file.
     ///
     /// # Errors
-    /// [`Error::Format`] when anything at all is damaged, [`Error::Dictionary`] when its
-    /// dictionary was not offered, [`Error::Limits`] when it would cost too much.
+    /// See [`CodedPicture::decode`].
     pub fn decode<'a>(&self, file: impl Into<Source<'a>>) -> Result<Picture> {
-        let container = self.open(file)?;
-        container.check()?;
-        let metadata = container.metadata()?;
-        let mut picture = self
-            .decode_band(&container, container.header().rect())?
-            .intact()?;
-        picture.metadata = metadata;
-        Ok(picture)
+        self.parse(file)?.decode()
     }
 
-    /// Decodes only the tiles that `region` touches and returns exactly that part. Of a
-    /// [`StoredFile`](crate::StoredFile) nothing else is read.
+    /// Decodes only the tiles that `region` touches and returns exactly that part.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when the region is empty or leaves the picture, else as for
-    /// [`Decoder::decode`].
+    /// See [`CodedPicture::decode_region`].
     pub fn decode_region<'a>(&self, file: impl Into<Source<'a>>, region: Rect) -> Result<Picture> {
-        let container = self.open(file)?;
-        let mut picture = self.decode_band(&container, region)?.intact()?;
-        picture.metadata = container.metadata()?;
-        Ok(picture)
+        self.parse(file)?.decode_region(region)
+    }
+
+    /// Decodes a picture to a smaller size.
+    ///
+    /// # Errors
+    /// See [`CodedPicture::decode_scaled`].
+    pub fn decode_scaled<'a>(&self, file: impl Into<Source<'a>>, scale: Scale) -> Result<Picture> {
+        self.parse(file)?.decode_scaled(scale)
     }
 
     /// Decodes what is intact of a damaged file.
     ///
     /// # Errors
-    /// As for [`Decoder::decode`] when header, tile table or dictionary cannot be used; damage
-    /// in tiles and metadata is reported in the result.
+    /// See [`CodedPicture::decode_partial`].
     pub fn decode_partial<'a>(&self, file: impl Into<Source<'a>>) -> Result<Partial> {
-        let container = self.open(file)?;
-        let band = self.decode_band(&container, container.header().rect())?;
-        let mut partial = Partial {
-            picture: band.picture,
-            damaged: band.damaged,
-            metadata_error: None,
-        };
-        match container.metadata() {
-            Ok(metadata) => partial.picture.metadata = metadata,
-            Err(error) => partial.metadata_error = Some(error),
-        }
-        Ok(partial)
+        self.parse(file)?.decode_partial()
     }
 
-    /// Decodes a part of a picture a few rows of tiles at a time, from top to bottom: only those
-    /// are in memory, and no tile is decoded twice.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), tessera_codec::Error> {
-    /// # use tessera_codec::{Decoder, Picture, Quality};
-    /// # let picture = Picture::gray8(4, 4, vec![128; 16])?;
-    /// # let file = tessera_codec::encode(&picture, Quality::default())?;
-    /// let decoder = Decoder::new();
-    /// let container = decoder.open(&file)?;
-    /// let mut rows = 0;
-    /// for band in decoder.bands(&container, container.header().rect())? {
-    ///     rows += band?.intact()?.height();
-    /// }
-    /// assert_eq!(rows, 4);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As for [`Decoder::decode_band`], before anything is decoded.
-    pub fn bands<'c>(
-        &'c self,
-        container: &'c Container<'_>,
+    /// The bands of a part, checked to be affordable before anything is decoded.
+    pub(crate) fn plan_bands(
+        &self,
+        container: &Container<'_>,
         part: Rect,
-    ) -> Result<impl Iterator<Item = Result<Band>> + 'c> {
+    ) -> Result<impl Iterator<Item = Rect> + use<>> {
         check_part(container, part)?;
         let grid = container.grid();
         let tile_rows = grid.rows_for(threads::count(self.threads));
-        let bands = grid.bands(part, tile_rows);
         for band in grid.bands(part, tile_rows) {
             self.plan_threads(container, band)?;
         }
         self.find_dictionary(container.header().dictionary)?;
-        Ok(bands.map(|band| self.decode_band(container, band)))
+        Ok(grid.bands(part, tile_rows))
     }
 
     /// Decodes a part of a picture at once, as far as its tiles are intact.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] when the part is empty or leaves the picture, [`Error::Dictionary`],
-    /// [`Error::Limits`].
-    pub fn decode_band(&self, container: &Container<'_>, part: Rect) -> Result<Band> {
+    pub(crate) fn decode_band(&self, container: &Container<'_>, part: Rect) -> Result<Band> {
         check_part(container, part)?;
         self.decode_window(container, part)
     }
@@ -241,7 +219,7 @@ impl Decoder {
     /// As for [`Decoder::decode`].
     #[doc(hidden)]
     pub fn trace(&self, file: &[u8]) -> Result<Vec<Trace>> {
-        let container = self.open(file)?;
+        let container = Container::parse(file, &self.limits, self.integrity)?;
         let header = container.header();
         let dictionary = self.find_dictionary(header.dictionary)?;
         let mut traces = Vec::new();
@@ -272,26 +250,27 @@ impl Decoder {
         let canvas = Picture::filled(window.width, window.height, header.format, mid_gray)?;
         let canvas = Mutex::new(canvas);
         let tiles: Vec<usize> = container.grid().touching(window).collect();
-        let decode_one = |&index: &usize| {
+        let decode_one = |index: usize| {
+            self.cancel.check()?;
             let rect = container.grid().rect(index);
             let decoded = decode_samples(container, index, dictionary);
             self.watch.done(rect.area());
-            match decoded {
+            Ok(match decoded {
                 Ok(samples) => {
                     let mut canvas = canvas.lock().unwrap_or_else(PoisonError::into_inner);
                     pixels::paste(&mut canvas, window, rect, &samples);
                     None
                 }
                 Err(error) => Some((rect, error)),
-            }
+            })
         };
         let damaged = threads::run(threads, || {
-            tiles.par_iter().filter_map(decode_one).collect()
-        })?;
+            threads::try_map(0..tiles.len(), |at| decode_one(tiles[at]))
+        })??;
         Ok(Band {
             rect: window,
             picture: canvas.into_inner().unwrap_or_else(PoisonError::into_inner),
-            damaged,
+            damaged: damaged.into_iter().flatten().collect(),
         })
     }
 

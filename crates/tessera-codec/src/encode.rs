@@ -1,5 +1,6 @@
 //! From a picture to a file.
 
+use crate::cancel::CancelToken;
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
@@ -10,25 +11,27 @@ use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
-use crate::quality::{CHROMA_OFFSET, Effort, Quality, alpha_quantiser};
+use crate::quality::{
+    CHROMA_OFFSET, DEFAULT_EFFORT, FASTEST_EFFORT, alpha_quantiser, check_effort,
+};
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
 use crate::search::{OperatingPoint, Pass, Target, search};
 use crate::threads;
 use crate::tile::TileConfig;
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use crate::watch::TileWatch;
-use rayon::prelude::*;
+use std::io::Write;
 use std::iter::Sum;
 use tessera_patch::Plane;
 
-/// Encodes a picture with the built-in dictionary and the default effort.
+/// Encodes a picture at a quality of 0 to 100, with the built-in dictionary and the default effort.
 ///
 /// ```
 /// # fn main() -> Result<(), tessera_codec::Error> {
-/// use tessera_codec::{Picture, Quality, encode};
+/// use tessera_codec::{Picture, encode};
 /// let gradient: Vec<u8> = (0..64 * 64 * 3).map(|i| (i / 64) as u8).collect();
 /// let picture = Picture::rgb8(64, 64, gradient)?;
-/// let file = encode(&picture, Quality::default())?;
+/// let file = encode(&picture, 75)?;
 /// assert!(file.len() < 64 * 64);
 /// # Ok(())
 /// # }
@@ -36,31 +39,32 @@ use tessera_patch::Plane;
 ///
 /// # Errors
 /// See [`Encoder::encode`].
-pub fn encode(picture: &Picture, quality: Quality) -> Result<Vec<u8>> {
-    let encoder = Encoder::new().target(Target::Quality(quality));
-    Ok(encoder.encode(picture)?.bytes)
+pub fn encode(picture: &Picture, quality: u8) -> Result<Vec<u8>> {
+    Ok(Encoder::new().quality(quality).encode(picture)?.bytes)
 }
 
 /// An encoder and its settings.
 ///
 /// ```
 /// # fn main() -> Result<(), tessera_codec::Error> {
-/// use tessera_codec::{Encoder, Picture, Target};
+/// use tessera_codec::{Encoder, Picture};
 /// let picture = Picture::gray8(32, 32, vec![90; 1024])?;
-/// let encoded = Encoder::new().target(Target::Size(300)).encode(&picture)?;
-/// assert!(encoded.bytes.len() <= 300);
+/// let good = Encoder::new().quality(80).effort(5).encode(&picture)?;
+/// let small = Encoder::new().target_size(300).encode(&picture)?;
+/// assert!(small.bytes.len() <= 300);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Encoder {
     target: Target,
-    effort: Effort,
+    effort: u8,
     threads: usize,
     tile_log2: u8,
     keep_opaque_alpha: bool,
     strip_metadata: bool,
-    outcome: bool,
+    measure: bool,
+    cancel: CancelToken,
     dictionary: Option<PreparedDictionary>,
     watch: TileWatch,
 }
@@ -69,12 +73,13 @@ impl Default for Encoder {
     fn default() -> Self {
         Self {
             target: Target::default(),
-            effort: Effort::default(),
+            effort: DEFAULT_EFFORT,
             threads: 0,
             tile_log2: DEFAULT_TILE_LOG2,
             keep_opaque_alpha: false,
             strip_metadata: false,
-            outcome: true,
+            measure: true,
+            cancel: CancelToken::default(),
             dictionary: None,
             watch: TileWatch::default(),
         }
@@ -88,20 +93,20 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// The quantiser index that was used.
     pub quantiser: u8,
-    /// What a decoder will make of it, unless the encoder was told not to find out ([`Encoder::outcome`]).
-    pub outcome: Option<Outcome>,
+    /// What a decoder will make of it, unless the encoder was told not to find out ([`Encoder::measure_distortion`]).
+    pub measured: Option<Measured>,
 }
 
 impl Encoded {
     /// Peak signal to noise ratio of the decoded picture in decibels, if that was to be found out.
     pub fn psnr(&self) -> Option<f64> {
-        self.outcome.map(|outcome| outcome.distortion.psnr())
+        self.measured.map(|measured| measured.distortion.psnr())
     }
 }
 
 /// What a decoder will make of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct Measured {
     /// How far the decoded picture is from the original.
     pub distortion: Distortion,
     /// Of the pixels a decoder will output; compare with [`Fingerprint::of`] a decoded picture.
@@ -112,12 +117,12 @@ impl Encoded {
     /// Whether the decoded picture is as close to the original as its quantiser promises, if that was to be found out.
     /// The encoder sees to it that it is; if not, it has a fault, and the picture should be kept in another format.
     pub fn keeps_its_promise(&self) -> Option<bool> {
-        let distortion = self.outcome?.distortion;
+        let distortion = self.measured?.distortion;
         Some(distortion.is_explained_by(self.quantiser))
     }
 }
 
-impl Sum for Outcome {
+impl Sum for Measured {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         let (distortions, fingerprints): (Vec<_>, Vec<_>) = parts
             .map(|part| (part.distortion, part.fingerprint))
@@ -142,9 +147,28 @@ impl Encoder {
         self
     }
 
-    /// How hard to search.
+    /// Aims at a point of the quality scale, from 0 (smallest) to 100 (almost indistinguishable); 75 unless told
+    /// otherwise.
     #[must_use]
-    pub fn effort(mut self, effort: Effort) -> Self {
+    pub fn quality(self, quality: u8) -> Self {
+        self.target(Target::Quality(quality))
+    }
+
+    /// Aims at the best picture in at most so many bytes, everything included.
+    #[must_use]
+    pub fn target_size(self, bytes: u64) -> Self {
+        self.target(Target::Size(bytes))
+    }
+
+    /// Aims at the smallest file with at least this PSNR, in decibels.
+    #[must_use]
+    pub fn target_psnr(self, decibels: f64) -> Self {
+        self.target(Target::Psnr(decibels))
+    }
+
+    /// How hard to search, from 1 (fast) to 9 (smallest files); 5 unless told otherwise.
+    #[must_use]
+    pub fn effort(mut self, effort: u8) -> Self {
         self.effort = effort;
         self
     }
@@ -180,8 +204,15 @@ impl Encoder {
     /// Whether to find out what a decoder will make of the file, as it is by default; targets that hang on it do so
     /// anyway. Without it effort 1 is about a fifth faster.
     #[must_use]
-    pub fn outcome(mut self, wanted: bool) -> Self {
-        self.outcome = wanted;
+    pub fn measure_distortion(mut self, wanted: bool) -> Self {
+        self.measure = wanted;
+        self
+    }
+
+    /// Stops when `token` says so.
+    #[must_use]
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = token.clone();
         self
     }
 
@@ -200,13 +231,36 @@ impl Encoder {
         self
     }
 
+    /// Checks the settings as every encode does, for those who want to know before there is a picture.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming what is out of its range.
+    pub fn check(&self) -> Result<()> {
+        if !TILE_LOG2_RANGE.contains(&self.tile_log2) {
+            let message = "the tile side is 2^6 to 2^15 pixels".into();
+            return Err(Error::Parameter(message));
+        }
+        check_effort(self.effort)?;
+        self.target.check()
+    }
+
     /// Encodes a picture and its metadata.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when a setting is out of range or the target cannot be reached,
-    /// [`Error::Dictionary`] when the dictionary's references are damaged.
+    /// [`Error::Parameter`] when a setting is out of range, [`Error::TargetUnreachable`],
+    /// [`Error::Dictionary`] when the dictionary's references are damaged, [`Error::Cancelled`].
     pub fn encode(&self, picture: &Picture) -> Result<Encoded> {
         self.encode_rows(&mut WholePicture::from(picture))
+    }
+
+    /// The same, and writes the file to `out`.
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`], and [`Error::Io`] when `out` fails.
+    pub fn encode_to(&self, picture: &Picture, mut out: impl Write) -> Result<Encoded> {
+        let encoded = self.encode(picture)?;
+        out.write_all(&encoded.bytes)?;
+        Ok(encoded)
     }
 
     /// Encodes a picture that comes in rows, with a few rows of tiles in memory at a time. The
@@ -218,10 +272,7 @@ impl Encoder {
     /// # Errors
     /// As for [`Encoder::encode`], and whatever the source reports.
     pub fn encode_rows(&self, source: &mut dyn RowSource) -> Result<Encoded> {
-        if !TILE_LOG2_RANGE.contains(&self.tile_log2) {
-            let message = "the tile side is 2^6 to 2^15 pixels".into();
-            return Err(Error::Parameter(message));
-        }
+        self.check()?;
         let dictionary =
             (self.dictionary.as_ref()).unwrap_or_else(|| PreparedDictionary::builtin());
         dictionary.ready()?;
@@ -262,22 +313,23 @@ const BYTES_PER_SAMPLE: u64 = 16;
 /// One pass over a picture with everything decided.
 struct Job<'a> {
     watch: &'a TileWatch,
+    cancel: &'a CancelToken,
     info: PictureInfo,
     /// The format as coded: opaque alpha may be gone.
     format: PixelFormat,
     dictionary: &'a PreparedDictionary,
-    effort: Effort,
+    effort: u8,
     tile_log2: u8,
     point: OperatingPoint,
     /// Whether to find out what a decoder will make of it.
-    outcome: bool,
+    measure: bool,
 }
 
 /// A coded tile and its share of the picture's statistics.
 struct CodedTile {
     data: TileData,
     work: u64,
-    outcome: Option<Outcome>,
+    measured: Option<Measured>,
 }
 
 impl<'a> Job<'a> {
@@ -291,18 +343,19 @@ impl<'a> Job<'a> {
     ) -> Self {
         Self {
             watch: &encoder.watch,
+            cancel: &encoder.cancel,
             info,
             format,
             dictionary,
             effort: match pass {
-                Pass::Rough => Effort::FASTEST,
+                Pass::Rough => FASTEST_EFFORT,
                 Pass::Exact => encoder.effort,
             },
             tile_log2: encoder.tile_log2,
             point,
-            outcome: match encoder.target {
+            measure: match encoder.target {
                 Target::Psnr(_) => true,
-                _ => encoder.outcome && pass == Pass::Exact,
+                _ => encoder.measure && pass == Pass::Exact,
             },
         }
     }
@@ -319,14 +372,12 @@ impl<'a> Job<'a> {
         for_each_band(source, unit, |band, y| {
             let rows = band.height().div_ceil(grid.side());
             let end = tiles.len() + (rows * grid.columns()) as usize;
-            let coded = (tiles.len()..end)
-                .into_par_iter()
-                .map(|index| {
-                    let tile = self.encode_tile(band, y, grid.rect(index));
-                    self.watch.done(grid.rect(index).area());
-                    tile
-                })
-                .collect::<Result<Vec<_>>>()?;
+            let coded = threads::try_map(tiles.len()..end, |index| {
+                self.cancel.check()?;
+                let tile = self.encode_tile(band, y, grid.rect(index));
+                self.watch.done(grid.rect(index).area());
+                tile
+            })?;
             tiles.extend(coded);
             Ok(())
         })?;
@@ -380,12 +431,12 @@ impl<'a> Job<'a> {
         let alpha_work = alpha.as_ref().map_or(0, |tile| work(1, tile));
         let work = work(source.colour.len(), &colour) + alpha_work;
         let (alpha_bytes, alpha_planes) = alpha.map(|tile| (tile.bytes, tile.planes)).unzip();
-        let outcome = self.outcome.then(|| {
+        let measured = self.measure.then(|| {
             let decoded = TilePlanes {
                 colour: colour.planes,
                 alpha: alpha_planes.and_then(|mut planes| planes.pop()),
             };
-            self.outcome_of(&decoded, band, inside, rect)
+            self.measured(&decoded, band, inside, rect)
         });
         Ok(CodedTile {
             data: TileData {
@@ -393,14 +444,14 @@ impl<'a> Job<'a> {
                 alpha: alpha_bytes,
             },
             work,
-            outcome,
+            measured,
         })
     }
 
     /// Compares a decoded tile with its place `inside` the band; `rect` is where it lies in the picture.
-    fn outcome_of(&self, tile: &TilePlanes, band: &Picture, inside: Rect, rect: Rect) -> Outcome {
+    fn measured(&self, tile: &TilePlanes, band: &Picture, inside: Rect, rect: Rect) -> Measured {
         let decoded = pixels::to_samples(tile, self.format);
-        Outcome {
+        Measured {
             distortion: Distortion::of_tile(band, inside, &decoded, self.format),
             fingerprint: Fingerprint::of_part(rect, &decoded),
         }
@@ -408,9 +459,9 @@ impl<'a> Job<'a> {
 
     /// Codes planes; what a decoder makes of them is left out unless it is wanted.
     fn encode_planes(&self, planes: &[Plane], config: &TileConfig) -> EncodedTile {
-        let mut speed = SpeedSettings::preset(self.effort.value());
+        let mut speed = SpeedSettings::preset(self.effort);
         speed.lambda *= self.point.thrift;
-        if self.outcome {
+        if self.measure {
             return encode_tile(planes, config, self.dictionary, speed);
         }
         EncodedTile {
@@ -421,13 +472,13 @@ impl<'a> Job<'a> {
 
     fn assemble(&self, tiles: Vec<CodedTile>, metadata: &Metadata) -> Encoded {
         let work = tiles.iter().map(|tile| tile.work).max().unwrap_or(0);
-        let outcome = tiles.iter().map(|tile| tile.outcome).sum();
+        let measured = tiles.iter().map(|tile| tile.measured).sum();
         let data: Vec<TileData> = tiles.into_iter().map(|tile| tile.data).collect();
         let header = self.header(WorkBound::at_least(work));
         Encoded {
             bytes: container::write(header, metadata, &data),
             quantiser: self.point.quantiser,
-            outcome,
+            measured,
         }
     }
 

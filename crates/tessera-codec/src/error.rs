@@ -29,6 +29,37 @@ pub enum Error {
     /// The machine has not enough memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// No setting of the encoder gives what was asked for.
+    #[error(transparent)]
+    TargetUnreachable(#[from] TargetUnreachable),
+    /// The caller asked to stop, or its time was over.
+    #[error("stopped before the picture was done")]
+    Cancelled,
+}
+
+/// A target that this picture cannot meet, and how close it can get.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TargetUnreachable {
+    /// The smallest possible file is too large.
+    #[error(
+        "the file cannot be made smaller than {least} bytes, {asked} were asked for; allow more, \
+         scale the picture down or drop its metadata"
+    )]
+    Size {
+        /// Bytes that were asked for.
+        asked: u64,
+        /// Bytes of the smallest file.
+        least: u64,
+    },
+    /// The best possible picture is not good enough.
+    #[error("{asked} dB cannot be reached; the best for this picture is {best:.2} dB")]
+    Psnr {
+        /// Decibels that were asked for.
+        asked: f64,
+        /// Decibels of the best picture.
+        best: f64,
+    },
 }
 
 /// A file that cannot be decoded, and where it went wrong.
@@ -65,8 +96,8 @@ pub enum FormatError {
     },
     /// One tile is damaged; the others may be intact.
     #[error(
-        "tile {index} ({rect}) cannot be decoded: {cause}; a partial decode (--partial) still \
-         gives the intact tiles"
+        "tile {index} ({rect}) cannot be decoded: {cause}; a partial decode still gives the \
+         intact tiles"
     )]
     Tile {
         /// Number of the tile in raster order.
@@ -90,10 +121,7 @@ impl FormatError {
 #[non_exhaustive]
 pub enum DictionaryError {
     /// Nobody has it.
-    #[error(
-        "this picture needs the dictionary {id}, which is not here; pass it with --dict FILE or \
-         put it in a folder named by TESSERA_DICT_PATH"
-    )]
+    #[error("this picture needs the dictionary {id}, which is not here")]
     Missing {
         /// Its identity.
         id: DictId,
@@ -161,8 +189,8 @@ pub struct LimitError {
 /// An allocation that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "{needed} bytes of memory are needed and cannot be had; use fewer threads (--threads) or a \
-     machine with more memory"
+    "{needed} bytes of memory are needed and cannot be had; use fewer threads or a machine \
+     with more memory"
 )]
 pub struct MemoryError {
     /// Bytes that were asked for.

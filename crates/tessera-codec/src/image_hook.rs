@@ -21,7 +21,7 @@ const EXTENSION: &str = "tsr";
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let picture = tessera_codec::Picture::gray8(4, 4, vec![128; 16])?;
-/// # let file = tessera_codec::encode(&picture, tessera_codec::Quality::default())?;
+/// # let file = tessera_codec::encode(&picture, 75)?;
 /// tessera_codec::register_image_hooks();
 /// let reader = image::ImageReader::new(std::io::Cursor::new(&file)).with_guessed_format()?;
 /// assert_eq!(reader.decode()?.width(), 4);
@@ -37,11 +37,26 @@ pub fn register_image_hooks() -> bool {
 }
 
 fn open<'a>(reader: GenericReader<'a>) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
-    Ok(Box::new(TesseraDecoder::new(reader)?))
+    Ok(Box::new(TesseraDecoder::new(reader, Decoder::new())?))
 }
 
-/// A file whose header has been read; the pixels wait for `read_image`.
-struct TesseraDecoder {
+/// A file as the `image` crate wants to see it: its header has been read, the pixels wait for
+/// [`read_image`](ImageDecoder::read_image).
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let picture = tessera_codec::Picture::gray8(4, 4, vec![128; 16])?;
+/// # let file = tessera_codec::encode(&picture, 75)?;
+/// use tessera_codec::{Decoder, TesseraDecoder};
+///
+/// let decoder = TesseraDecoder::new(&file[..], Decoder::new().threads(1))?;
+/// assert_eq!(image::DynamicImage::from_decoder(decoder)?.width(), 4);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct TesseraDecoder {
+    decoder: Decoder,
     file: Vec<u8>,
     dimensions: (u32, u32),
     colour: ColorType,
@@ -49,15 +64,20 @@ struct TesseraDecoder {
 }
 
 impl TesseraDecoder {
-    fn new(mut reader: impl Read) -> ImageResult<Self> {
+    /// Reads a file to its end and takes it apart; `decoder` brings limits, threads and dictionaries.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no picture of ours.
+    pub fn new(mut reader: impl Read, decoder: Decoder) -> ImageResult<Self> {
         let mut file = Vec::new();
         reader.read_to_end(&mut file)?;
-        let container = Decoder::new().open(&file).map_err(to_image_error)?;
+        let container = decoder.parse(&file).map_err(to_image_error)?;
         let header = container.header();
         Ok(Self {
             dimensions: (header.width, header.height),
             colour: colour_type(header.format),
             metadata: container.metadata().map_err(to_image_error)?,
+            decoder,
             file,
         })
     }
@@ -85,7 +105,7 @@ impl ImageDecoder for TesseraDecoder {
     }
 
     fn read_image(self, buffer: &mut [u8]) -> ImageResult<()> {
-        let picture = Decoder::new().decode(&self.file).map_err(to_image_error)?;
+        let picture = self.decoder.decode(&self.file).map_err(to_image_error)?;
         buffer.copy_from_slice(to_dynamic_image(picture).as_bytes());
         Ok(())
     }

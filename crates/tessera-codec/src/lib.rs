@@ -2,10 +2,10 @@
 //!
 //! ```
 //! # fn main() -> Result<(), tessera_codec::Error> {
-//! use tessera_codec::{Picture, Quality, decode, encode};
+//! use tessera_codec::{Picture, decode, encode};
 //!
 //! let picture = Picture::rgb8(2, 1, vec![255, 0, 0, 0, 0, 255])?;
-//! let file = encode(&picture, Quality::new(90)?)?;
+//! let file = encode(&picture, 90)?;
 //! let back = decode(&file)?;
 //! assert_eq!((back.width(), back.height()), (2, 1));
 //! # Ok(())
@@ -16,7 +16,15 @@
 //! Without the feature `encoder` (on by default) the crate is a decoder that uses integers only.
 //! The feature `image` adds conversions from and to the `image` crate and its decoding hook.
 
-pub mod container;
+#![cfg_attr(
+    not(feature = "internals"),
+    // What only tests, training and evaluation reach is compiled all the same.
+    allow(dead_code, unreachable_pub, unused_imports)
+)]
+
+mod cancel;
+mod coded;
+mod container;
 mod decode;
 mod error;
 mod limits;
@@ -27,11 +35,11 @@ mod prepared;
 mod quality;
 mod references;
 mod rows;
-pub mod simd;
-#[doc(hidden)]
-pub mod stages;
+mod scale;
+mod simd;
+mod stages;
 mod threads;
-pub mod tile;
+mod tile;
 mod tile_grid;
 mod watch;
 
@@ -40,21 +48,24 @@ mod distortion;
 #[cfg(feature = "encoder")]
 mod encode;
 #[cfg(feature = "encoder")]
-pub mod encoder;
+mod encoder;
 #[cfg(feature = "encoder")]
 mod search;
 
-pub use container::{Integrity, Source, StoredFile};
+pub use cancel::CancelToken;
+pub use coded::CodedPicture;
+pub use container::{Container, Header, Integrity, Source, StoredFile, VERSION as FORMAT_VERSION};
 pub use decode::{Band, Decoder, Partial, decode};
-pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, Result};
+pub use error::{
+    DictionaryError, Error, FormatError, LimitError, MemoryError, Result, TargetUnreachable,
+};
 pub use limits::Limits;
 pub use metadata::{Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
 pub use prepared::PreparedDictionary;
-#[cfg(feature = "encoder")]
-pub use quality::CHROMA_OFFSET;
-pub use quality::{Effort, MAX_QUANTISER, Quality};
+pub use quality::{MAX_QUANTISER, Quality};
 pub use rows::{PictureInfo, RowSource, WholePicture};
+pub use scale::{Downscaler, Scale};
 pub use tessera_dict::{DictId, Dictionary};
 pub use tessera_patch::colour::BitDepth;
 pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
@@ -62,7 +73,7 @@ pub use tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 #[cfg(feature = "encoder")]
 pub use distortion::{Distortion, Fingerprint};
 #[cfg(feature = "encoder")]
-pub use encode::{Encoded, Encoder, Outcome, encode};
+pub use encode::{Encoded, Encoder, Measured, encode};
 #[cfg(feature = "encoder")]
 pub use search::Target;
 
@@ -71,4 +82,33 @@ mod image_hook;
 #[cfg(feature = "image")]
 pub mod image_io;
 #[cfg(feature = "image")]
-pub use image_hook::register_image_hooks;
+pub use image_hook::{TesseraDecoder, register_image_hooks};
+
+/// The parts inside, for tests, training and evaluation. No promise is made about any of it.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    /// Header, metadata, tile table and tiles of a file.
+    pub mod container {
+        pub use crate::container::*;
+    }
+    /// Decisions of the encoder.
+    #[cfg(feature = "encoder")]
+    pub mod encoder {
+        pub use crate::encoder::*;
+    }
+    /// Instruction sets.
+    pub mod simd {
+        pub use crate::simd::*;
+    }
+    /// Single stages of the decoder.
+    pub mod stages {
+        pub use crate::stages::*;
+    }
+    /// Coding of a tile.
+    pub mod tile {
+        pub use crate::tile::*;
+    }
+    #[cfg(feature = "encoder")]
+    pub use crate::quality::CHROMA_OFFSET;
+}

@@ -86,8 +86,15 @@ impl Samples {
         self.len() == 0
     }
 
+    /// No samples yet, of the width that `format` takes.
+    pub(crate) fn empty(format: PixelFormat) -> Self {
+        match format.depth {
+            BitDepth::Eight => Self::U8(Vec::new()),
+            _ => Self::U16(Vec::new()),
+        }
+    }
+
     /// Adds samples of the same width behind these.
-    #[cfg(feature = "image")]
     pub(crate) fn append(&mut self, more: Self) -> Result<()> {
         match (self, more) {
             (Self::U8(samples), Self::U8(more)) => append(samples, &more),
@@ -105,7 +112,6 @@ impl Samples {
     }
 }
 
-#[cfg(feature = "image")]
 fn append<T: Copy>(samples: &mut Vec<T>, more: &[T]) -> Result<()> {
     crate::limits::try_reserve(samples, more.len())?;
     samples.extend_from_slice(more);

@@ -64,37 +64,22 @@ pub(crate) fn alpha_quantiser(quantiser: u8) -> u8 {
     quantiser.saturating_sub(16)
 }
 
-/// How hard the encoder searches, from 1 (fast) to 9 (smallest files).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Effort(u8);
+/// Hardly any search.
+#[cfg(feature = "encoder")]
+pub(crate) const FASTEST_EFFORT: u8 = 1;
 
-impl Effort {
-    /// Hardly any search.
-    #[cfg(feature = "encoder")]
-    pub(crate) const FASTEST: Self = Self(1);
+/// A good compromise.
+#[cfg(feature = "encoder")]
+pub(crate) const DEFAULT_EFFORT: u8 = 5;
 
-    /// Checks the range.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] outside 1..=9.
-    pub fn new(value: u8) -> Result<Self> {
-        if !(1..=9).contains(&value) {
-            let message = format!("effort is a number from 1 to 9, not {value}");
-            return Err(Error::Parameter(message));
-        }
-        Ok(Self(value))
+/// Checks how hard the encoder is to search.
+#[cfg(feature = "encoder")]
+pub(crate) fn check_effort(effort: u8) -> Result<()> {
+    if (1..=9).contains(&effort) {
+        return Ok(());
     }
-
-    /// The number on the scale.
-    pub fn value(self) -> u8 {
-        self.0
-    }
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self(5)
-    }
+    let message = format!("effort is a number from 1 to 9, not {effort}");
+    Err(Error::Parameter(message))
 }
 
 #[cfg(test)]
@@ -114,7 +99,7 @@ mod tests {
     #[test]
     fn ranges_are_checked() {
         assert!(Quality::new(101).is_err());
-        assert!(Effort::new(0).is_err());
-        assert!(Effort::new(10).is_err());
+        #[cfg(feature = "encoder")]
+        assert!(check_effort(0).is_err() && check_effort(10).is_err() && check_effort(9).is_ok());
     }
 }

@@ -31,6 +31,15 @@ impl PictureInfo {
         })
     }
 
+    /// A part of a picture, which is not empty.
+    pub(crate) fn of_part(part: crate::Rect, format: PixelFormat) -> Self {
+        Self {
+            width: part.width,
+            height: part.height,
+            format,
+        }
+    }
+
     /// Columns.
     pub fn width(&self) -> u32 {
         self.width

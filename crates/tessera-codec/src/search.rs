@@ -1,14 +1,14 @@
 //! Targets, and the search for the operating point that meets them.
 
 use crate::encode::Encoded;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, TargetUnreachable};
 use crate::quality::{MAX_QUANTISER, Quality};
 
 /// What an encoder aims at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Target {
-    /// A point of the quality scale.
-    Quality(Quality),
+    /// A point of the quality scale, 0 to 100.
+    Quality(u8),
     /// A quantiser index (0 to 127), for experiments.
     Quantiser(u8),
     /// The best picture in at most so many bytes, everything included.
@@ -21,7 +21,7 @@ pub enum Target {
 
 impl Default for Target {
     fn default() -> Self {
-        Self::Quality(Quality::default())
+        Self::Quality(Quality::default().value())
     }
 }
 
@@ -70,27 +70,38 @@ impl OperatingPoint {
 pub(crate) trait Encode: FnMut(OperatingPoint, Pass) -> Result<Encoded> {}
 impl<F: FnMut(OperatingPoint, Pass) -> Result<Encoded>> Encode for F {}
 
+impl Target {
+    /// Fails if there can be no such target, whatever the picture.
+    pub(crate) fn check(self) -> Result<()> {
+        let message = match self {
+            Self::Quality(quality) => return Quality::new(quality).map(drop),
+            Self::Quantiser(index) if index > MAX_QUANTISER => {
+                format!("the quantiser index is 0 to {MAX_QUANTISER}, not {index}")
+            }
+            Self::BitsPerPixel(bpp) if bpp <= 0.0 || !bpp.is_finite() => {
+                format!("bits per pixel must be a positive number, not {bpp}")
+            }
+            Self::Psnr(decibels) if !decibels.is_finite() => {
+                format!("a PSNR is a number of decibels, not {decibels}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Parameter(message))
+    }
+}
+
 /// Encodes so that the target is met.
 pub(crate) fn search(target: Target, pixels: u64, mut encode: impl Encode) -> Result<Encoded> {
+    target.check()?;
     match target {
-        Target::Quality(quality) => encode(OperatingPoint::of(quality.quantiser()), Pass::Exact),
-        Target::Quantiser(index) if index <= MAX_QUANTISER => {
-            encode(OperatingPoint::of(index), Pass::Exact)
+        Target::Quality(quality) => {
+            let quantiser = Quality::new(quality)?.quantiser();
+            encode(OperatingPoint::of(quantiser), Pass::Exact)
         }
-        Target::Quantiser(index) => Err(Error::Parameter(format!(
-            "the quantiser index is 0 to {MAX_QUANTISER}, not {index}"
-        ))),
+        Target::Quantiser(index) => encode(OperatingPoint::of(index), Pass::Exact),
         Target::Size(bytes) => within_size(bytes, encode),
-        Target::BitsPerPixel(bpp) if bpp > 0.0 && bpp.is_finite() => {
-            within_size((bpp * pixels as f64 / 8.0) as u64, encode)
-        }
-        Target::BitsPerPixel(bpp) => Err(Error::Parameter(format!(
-            "bits per pixel must be a positive number, not {bpp}"
-        ))),
-        Target::Psnr(decibels) if decibels.is_finite() => reaching_psnr(decibels, encode),
-        Target::Psnr(decibels) => Err(Error::Parameter(format!(
-            "a PSNR is a number of decibels, not {decibels}"
-        ))),
+        Target::BitsPerPixel(bpp) => within_size((bpp * pixels as f64 / 8.0) as u64, encode),
+        Target::Psnr(decibels) => reaching_psnr(decibels, encode),
     }
 }
 
@@ -103,11 +114,9 @@ fn within_size(bytes: u64, encode: impl Encode) -> Result<Encoded> {
     };
     let finest_first = |effort: f64| f64::from(MAX_QUANTISER) - effort;
     goal.approach(finest_first, encode)?.map_err(|coarsest| {
-        Error::Parameter(format!(
-            "the file cannot be made smaller than {} bytes, {bytes} were asked for; allow more, \
-             scale the picture down or drop its metadata",
-            coarsest.bytes.len()
-        ))
+        let least = coarsest.bytes.len() as u64;
+        let asked = bytes;
+        TargetUnreachable::Size { asked, least }.into()
     })
 }
 
@@ -120,10 +129,9 @@ fn reaching_psnr(decibels: f64, encode: impl Encode) -> Result<Encoded> {
     };
     goal.approach(|coarseness| coarseness, encode)?
         .map_err(|finest| {
-            Error::Parameter(format!(
-                "{decibels} dB cannot be reached; the best for this picture is {:.2} dB",
-                finest.psnr().unwrap_or_default()
-            ))
+            let best = finest.psnr().unwrap_or_default();
+            let asked = decibels;
+            TargetUnreachable::Psnr { asked, best }.into()
         })
 }
 
@@ -276,7 +284,7 @@ mod tests {
             Ok(Encoded {
                 bytes: vec![0; bytes as usize],
                 quantiser: point.quantiser,
-                outcome: None,
+                measured: None,
             })
         }
     }
@@ -304,10 +312,10 @@ mod tests {
     fn what_cannot_be_met_is_told_and_what_is_easy_is_best() {
         let calls = Cell::new(0);
         let small = within_size(20, file(3e6, 0.075, &calls)).unwrap_err();
-        assert!(
-            small.to_string().contains("cannot be made smaller"),
-            "{small}"
-        );
+        let Error::TargetUnreachable(TargetUnreachable::Size { asked, least }) = small else {
+            panic!("{small}");
+        };
+        assert!(asked == 20 && least > 20, "{least}");
         let large = within_size(1 << 30, file(3e6, 0.075, &calls)).unwrap();
         assert_eq!(large.quantiser, 0);
         let nothing = Target::Psnr(f64::NAN);

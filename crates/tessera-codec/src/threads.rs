@@ -1,18 +1,28 @@
-//! Thread pools of a chosen size. Work is split so that results never depend on the size.
+//! Work on tiles side by side, on a chosen number of threads. It is split so that results never depend on the number.
+//!
+//! Without the feature `threads` everything happens on the thread of the caller.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use std::ops::Range;
 
 /// The number of threads meant by a setting in which zero stands for one per core.
+#[cfg(feature = "threads")]
 pub(crate) fn count(setting: usize) -> usize {
-    if setting == 0 {
-        rayon::current_num_threads()
-    } else {
-        setting
+    match setting {
+        0 => rayon::current_num_threads(),
+        threads => threads,
     }
+}
+
+/// The only number of threads there is.
+#[cfg(not(feature = "threads"))]
+pub(crate) fn count(_setting: usize) -> usize {
+    1
 }
 
 /// Runs `work` on exactly `threads` threads: on the current pool when it has that size, else on
 /// one of its own.
+#[cfg(feature = "threads")]
 pub(crate) fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
     if threads == rayon::current_num_threads() {
         return Ok(work());
@@ -20,6 +30,29 @@ pub(crate) fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> R
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
-        .map_err(|error| Error::Io(std::io::Error::other(error)))?;
+        .map_err(|error| crate::error::Error::Io(std::io::Error::other(error)))?;
     Ok(pool.install(work))
+}
+
+#[cfg(not(feature = "threads"))]
+pub(crate) fn run<T: Send>(_threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
+    Ok(work())
+}
+
+/// The results of `work` on every tile in order, or an error of one of them.
+#[cfg(feature = "threads")]
+pub(crate) fn try_map<T: Send>(
+    tiles: Range<usize>,
+    work: impl Fn(usize) -> Result<T> + Send + Sync,
+) -> Result<Vec<T>> {
+    use rayon::prelude::*;
+    tiles.into_par_iter().map(work).collect()
+}
+
+#[cfg(not(feature = "threads"))]
+pub(crate) fn try_map<T: Send>(
+    tiles: Range<usize>,
+    work: impl Fn(usize) -> Result<T> + Send + Sync,
+) -> Result<Vec<T>> {
+    tiles.map(work).collect()
 }

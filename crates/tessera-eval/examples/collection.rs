@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::read_picture;
-use tessera_codec::{Decoder, Effort, Encoder, Fingerprint, Picture, Quality, Target};
+use tessera_codec::{Decoder, Encoder, Fingerprint, Picture};
 use tessera_dict::Dictionary;
 use tessera_eval::bd::{RdCurve, bd_rate};
 use tessera_eval::metrics::Metric;
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
         Some(text) => text.parse(),
         None => Ok(usual),
     };
-    let (every, effort) = (number(3, 1)?, Effort::new(number(4, 5)? as u8)?);
+    let (every, effort) = (number(3, 1)?, number(4, 5)? as u8);
     let peer = peer_curves(Path::new(points))?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))
@@ -81,7 +81,7 @@ fn changes(
     file: &Path,
     peer: &BTreeMap<String, RdCurve>,
     learned: Option<&Dictionary>,
-    effort: Effort,
+    effort: u8,
 ) -> Result<[Option<f64>; 3]> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let mut picture = read_picture(&std::fs::read(file)?)?;
@@ -102,13 +102,10 @@ fn changes(
     ])
 }
 
-fn curve(picture: &Picture, dictionary: Option<&Dictionary>, effort: Effort) -> Result<RdCurve> {
+fn curve(picture: &Picture, dictionary: Option<&Dictionary>, effort: u8) -> Result<RdCurve> {
     let mut points = Vec::new();
     for quality in QUALITIES {
-        let mut encoder = Encoder::new()
-            .threads(1)
-            .effort(effort)
-            .target(Target::Quality(Quality::new(quality)?));
+        let mut encoder = Encoder::new().threads(1).effort(effort).quality(quality);
         let mut decoder = Decoder::new().threads(1);
         if let Some(dictionary) = dictionary {
             encoder = encoder.dictionary(dictionary.clone());
@@ -116,7 +113,8 @@ fn curve(picture: &Picture, dictionary: Option<&Dictionary>, effort: Effort) -> 
         }
         let encoded = encoder.encode(picture)?;
         let decoded = decoder.decode(&encoded.bytes[..])?;
-        if Some(Fingerprint::of(&decoded)) != encoded.outcome.map(|outcome| outcome.fingerprint) {
+        if Some(Fingerprint::of(&decoded)) != encoded.measured.map(|measured| measured.fingerprint)
+        {
             return Err("the decoder sees something else than the encoder promised".into());
         }
         let error = mean_squared_error(picture, &decoded);

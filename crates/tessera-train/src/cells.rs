@@ -4,7 +4,7 @@
 //! prior. Its parameters are fitted to all parts together: p is their mean, c says how much they agree. Both are
 //! pulled towards the dictionary training starts from, so that a cell seen rarely stays where it was.
 
-use tessera_codec::encoder::training::CellCount;
+use tessera_codec::internals::encoder::training::CellCount;
 use tessera_dict::prior::{MAX_COUNT, PriorCell};
 
 /// Observations that the starting probability counts for.

@@ -2,7 +2,7 @@
 
 use batchsvd::dense::solve_positive;
 use faer::Mat;
-use tessera_codec::encoder::training::FilterStatistics;
+use tessera_codec::internals::encoder::training::FilterStatistics;
 use tessera_dict::filter::{CLASSES, COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
 
 /// Strength of the pull towards the weights of the parent class, in squared steps.

@@ -4,8 +4,9 @@ use crate::pipeline::TrainError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::read_picture;
-use tessera_codec::tile::{PlaneLayout, TileConfig};
-use tessera_codec::{CHROMA_OFFSET, Picture, Rect};
+use tessera_codec::internals::CHROMA_OFFSET;
+use tessera_codec::internals::tile::{PlaneLayout, TileConfig};
+use tessera_codec::{Picture, Rect};
 use tessera_patch::Plane;
 
 /// File names with these endings are taken for pictures.

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
-use tessera_codec::encoder::training::{PatchObserver, PatchRecord};
+use tessera_codec::internals::encoder::training::{PatchObserver, PatchRecord};
 use tessera_dict::PlaneKind;
 use tessera_patch::Shape;
 

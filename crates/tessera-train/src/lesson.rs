@@ -8,10 +8,10 @@ use crate::pipeline::TrainError;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 use tessera_codec::PreparedDictionary;
-use tessera_codec::encoder::training::{
+use tessera_codec::internals::encoder::training::{
     CarriedModels, Decisions, FilterStatistics, PatchObserver, TrainingTile, encode_for_training,
 };
-use tessera_codec::{encoder::SpeedSettings, tile::TileConfig};
+use tessera_codec::internals::{encoder::SpeedSettings, tile::TileConfig};
 use tessera_dict::FilterSet;
 use tessera_patch::Plane;
 

@@ -5,7 +5,7 @@ use crate::descent::{Examples, Schedule, learn};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
-use tessera_codec::encoder::training::{PLACE_INPUTS, Surroundings, place_input};
+use tessera_codec::internals::encoder::training::{PLACE_INPUTS, Surroundings, place_input};
 use tessera_dict::Net;
 use tessera_dict::net::{FIRST, INPUTS, MAX_WEIGHT, Nets, SECOND};
 use tessera_patch::Plane;

@@ -5,7 +5,7 @@ use crate::descent::{Examples, Schedule, learn};
 use crate::net::extent_of;
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
-use tessera_codec::encoder::training::{
+use tessera_codec::internals::encoder::training::{
     IntraSample, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
 };
 use tessera_dict::net::WEIGHT_BITS;

@@ -2,7 +2,7 @@
 
 use crate::cells::{Pull, fit_cell};
 use rayon::prelude::*;
-use tessera_codec::encoder::training::{CarriedModels, CellCount, Decisions};
+use tessera_codec::internals::encoder::training::{CarriedModels, CellCount, Decisions};
 use tessera_dict::layout::{BasisTotals, MAX_INPUTS};
 use tessera_dict::{DictionaryBuilder, PlaneKind, Prior};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use tessera_codec::container::Container;
+use tessera_codec::internals::container::Container;
 use tessera_codec::{Integrity, Limits};
 
 /// Writes one folder per target below `corpus`.
@@ -61,7 +61,7 @@ fn write_parts(
             write_seed(corpus, "tile", &format!("{name}-{index}"), &seed)?;
         }
     }
-    let (_, start) = tessera_codec::stages::header(file).map_err(io::Error::other)?;
+    let (_, start) = tessera_codec::internals::stages::header(file).map_err(io::Error::other)?;
     write_seed(
         corpus,
         "metadata",

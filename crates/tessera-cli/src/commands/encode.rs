@@ -12,8 +12,7 @@ use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::{EXTENSIONS, ReadOptions};
 use tessera_codec::{
-    Band, Decoder, Effort, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Quality,
-    Target,
+    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Target,
 };
 
 /// Extension of our files.
@@ -47,7 +46,7 @@ struct EncodeSettings {
     #[command(flatten)]
     target: TargetArgs,
     /// How hard to search, from 1 (fast) to 9 (smallest files).
-    #[arg(short, long, value_name = "1..9", default_value_t = Effort::default().value())]
+    #[arg(short, long, value_name = "1..9", default_value_t = 5)]
     #[arg(value_parser = value_parser!(u8).range(1..=9))]
     effort: u8,
     /// Encode with a learned dictionary: a .tsd file or an identity.
@@ -98,12 +97,12 @@ struct TargetArgs {
 }
 
 impl TargetArgs {
-    fn target(&self) -> Result<Target, tessera_codec::Error> {
-        Ok(match self {
+    fn target(&self) -> Target {
+        match self {
             Self {
                 quality: Some(quality),
                 ..
-            } => Target::Quality(Quality::new(*quality)?),
+            } => Target::Quality(*quality),
             Self {
                 target_bpp: Some(bpp),
                 ..
@@ -121,7 +120,7 @@ impl TargetArgs {
                 ..
             } => Target::Quantiser(*index),
             _ => Target::default(),
-        })
+        }
     }
 }
 
@@ -159,12 +158,12 @@ impl EncodeSettings {
     /// something is told of each.
     fn file_encoder(&self, threads: usize, alone: bool) -> Result<FileEncoder> {
         let mut encoder = Encoder::new()
-            .target(self.target.target()?)
-            .effort(Effort::new(self.effort)?)
+            .target(self.target.target())
+            .effort(self.effort)
             .threads(threads)
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
-            .outcome(self.verify || !verbosity::quiet());
+            .measure_distortion(self.verify || !verbosity::quiet());
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
@@ -174,6 +173,7 @@ impl EncodeSettings {
             encoder = encoder.dictionary(dictionary.clone());
             verifier = verifier.dictionary(dictionary);
         }
+        encoder.check()?;
         Ok(FileEncoder {
             encoder,
             verifier: self.verify.then_some(verifier),
@@ -224,19 +224,19 @@ impl FileEncoder {
 
 /// Decodes a fresh file and holds it against what the encoder promised.
 fn verify(decoder: &Decoder, encoded: &Encoded, metadata: &Metadata) -> Result<()> {
-    let container = decoder.open(&encoded.bytes)?;
-    container.check()?;
+    let coded = decoder.parse(&encoded.bytes)?;
+    coded.check()?;
     let fingerprint_of = |band: Result<Band, Error>| {
         let band = band?;
         let rect = band.rect;
         Ok(Fingerprint::of_part(rect, band.intact()?.samples()))
     };
-    let bands = decoder.bands(&container, container.header().rect())?;
+    let bands = coded.bands(coded.rect())?;
     let fingerprint = bands
         .map(fingerprint_of)
         .sum::<Result<Fingerprint, Error>>()?;
-    let promised = encoded.outcome.map(|outcome| outcome.fingerprint);
-    if Some(fingerprint) != promised || container.metadata()? != *metadata {
+    let promised = encoded.measured.map(|measured| measured.fingerprint);
+    if Some(fingerprint) != promised || coded.metadata()? != *metadata {
         bail!("the decoded picture differs");
     }
     Ok(())

@@ -6,9 +6,9 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use tessera_codec::container::{Container, VERSION};
 use tessera_codec::{
-    Colour, Decoder, Error, FormatError, Integrity, MetadataKind, Quality, Source,
+    Colour, Container, Decoder, Error, FORMAT_VERSION, FormatError, Integrity, MetadataKind,
+    Quality, Source,
 };
 
 const EXIT_CODES: &str = "\
@@ -91,7 +91,7 @@ pub fn run(args: &InfoArgs) -> Result<()> {
 fn look_at(path: &Path) -> Result<Report> {
     let named = || path.display().to_string();
     let file = files::Input::open(path)?;
-    let container = Decoder::new().open(file.source()).with_context(named)?;
+    let container = Decoder::new().parse(file.source()).with_context(named)?;
     Ok(Report::new(path, &container, file.source()))
 }
 
@@ -182,9 +182,9 @@ impl TooShort {
 /// Whether the only tile of a file wants more data than there is.
 fn runs_out(source: Source<'_>) -> Result<bool> {
     let trusting = Decoder::new().integrity(Integrity::Ignored);
-    let decoder = pictures::decoder_of(source, trusting, None)?;
-    let container = decoder.open(source)?;
-    let band = decoder.decode_band(&container, container.header().rect())?;
+    let decoder = pictures::decoder_of(source.clone(), trusting, None)?;
+    let coded = decoder.parse(source)?;
+    let band = coded.decode_band(coded.rect())?;
     Ok(!band.damaged.is_empty())
 }
 
@@ -200,7 +200,7 @@ impl Report {
             file: path.display().to_string(),
             intact: false,
             too_short: TooShort::of(container, source),
-            version: VERSION,
+            version: FORMAT_VERSION,
             width: header.width,
             height: header.height,
             colour: match header.format.colour {

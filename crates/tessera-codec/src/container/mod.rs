@@ -60,7 +60,7 @@ impl<'a> Container<'a> {
                 part: "the metadata",
                 offset: source.len(),
             })?;
-        let tiles = tiles::read_table(source, &header_bytes, table, header.grid(), integrity)?;
+        let tiles = tiles::read_table(&source, &header_bytes, table, header.grid(), integrity)?;
         Ok(Self {
             source,
             header,
@@ -102,7 +102,7 @@ impl<'a> Container<'a> {
     /// [`Error::Format`] when the tile is cut off or damaged.
     pub fn tile(&self, index: usize) -> Result<TilePayload<'a>> {
         let payload = tiles::read_tile(
-            self.source,
+            &self.source,
             &self.header_bytes,
             index,
             self.tiles[index].clone(),

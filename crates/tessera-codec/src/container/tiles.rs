@@ -46,7 +46,7 @@ impl TilePayload<'_> {
 /// Before anything is allocated the file must be long enough for a table with that many entries,
 /// which bounds the number of tiles by the size of the file.
 pub(crate) fn read_table(
-    source: Source<'_>,
+    source: &Source<'_>,
     header: &[u8],
     start: usize,
     grid: TileGrid,
@@ -95,7 +95,7 @@ fn place_tiles(lengths: &[usize], start: usize) -> Result<Vec<Range<usize>>, For
 
 /// Verifies the tile in `range` and splits it into its payloads.
 pub(crate) fn read_tile<'a>(
-    source: Source<'a>,
+    source: &Source<'a>,
     header: &[u8],
     index: usize,
     range: Range<usize>,

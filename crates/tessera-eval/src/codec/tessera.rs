@@ -4,7 +4,7 @@ use super::{Codec, CodecError, Quality, Tuning};
 use crate::picture::{Channels, Picture, first_u32};
 use crate::timing::Timed;
 use std::sync::OnceLock;
-use tessera_codec::{Colour, Decoder, Encoder, PreparedDictionary, Samples, Target};
+use tessera_codec::{Colour, Decoder, Encoder, PreparedDictionary, Samples};
 use tessera_dict::Dictionary;
 
 /// Tessera at its default effort, on one thread.
@@ -87,14 +87,13 @@ impl Codec for Tessera {
 
     fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let quality = quality.within(0.0, 100.0, "0 to 100")?.round() as u8;
-        let target = Target::Quality(tessera_codec::Quality::new(quality).map_err(failed)?);
         let (width, height) = (picture.width(), picture.height());
         let samples = picture.samples().to_vec();
         let input = match picture.channels() {
             Channels::Gray => tessera_codec::Picture::gray8(width, height, samples),
             Channels::Rgb => tessera_codec::Picture::rgb8(width, height, samples),
         };
-        let mut encoder = Encoder::new().target(target).threads(1);
+        let mut encoder = Encoder::new().quality(quality).threads(1);
         if let Some(dictionary) = &self.dictionary {
             encoder = encoder.dictionary(dictionary);
         }

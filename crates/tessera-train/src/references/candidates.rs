@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
-use tessera_codec::{BitDepth, Effort, Encoder, Picture, Samples, Target};
+use tessera_codec::{BitDepth, Encoder, Picture, Samples, Target};
 use tessera_dict::Reference;
 
 /// Most pictures that are looked at; of larger galleries a sample.
@@ -158,7 +158,7 @@ fn coded(picture: &Picture, max_bytes: usize) -> Option<Reference> {
         return None;
     }
     let streams = QUANTISERS.iter().filter_map(|&quantiser| {
-        let encoder = Encoder::new().threads(1).effort(Effort::default());
+        let encoder = Encoder::new().threads(1);
         let encoded = encoder.target(Target::Quantiser(quantiser)).encode(picture);
         Some(encoded.ok()?.bytes)
     });

@@ -6,11 +6,11 @@ use crate::budget::{Budget, order};
 use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
-use tessera_codec::encoder::cost::reference::{BlockCosts, reference_costs};
+use tessera_codec::internals::encoder::cost::reference::{BlockCosts, reference_costs};
 use tessera_codec::{
     PreparedDictionary,
-    encoder::SpeedSettings,
-    tile::{PlaneLayout, TileConfig},
+    internals::encoder::SpeedSettings,
+    internals::tile::{PlaneLayout, TileConfig},
 };
 use tessera_dict::reference::{MAX_PIXELS, MAX_REFERENCES};
 use tessera_dict::{Dictionary, Reference};

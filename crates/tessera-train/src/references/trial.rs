@@ -7,11 +7,11 @@ use crate::gallery::{Gallery, Task};
 use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
-use tessera_codec::encoder::training::{CarriedModels, encode_for_training};
+use tessera_codec::internals::encoder::training::{CarriedModels, encode_for_training};
 use tessera_codec::{
     PreparedDictionary,
-    encoder::{SpeedSettings, encode_tile},
-    tile::TileConfig,
+    internals::encoder::{SpeedSettings, encode_tile},
+    internals::tile::TileConfig,
 };
 use tessera_dict::layout::totals_without_references;
 use tessera_dict::{Dictionary, Prior};

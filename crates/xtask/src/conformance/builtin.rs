@@ -5,11 +5,9 @@ use crate::conformance::support::folder;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs;
-use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
-use tessera_codec::tile::trace::Event;
-use tessera_codec::{
-    BitDepth, Decoder, Effort, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target,
-};
+use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::internals::tile::trace::Event;
+use tessera_codec::{BitDepth, Decoder, Encoder, Metadata, Picture, PixelFormat, Samples, Target};
 use tessera_dict::{Dictionary, PlaneKind};
 
 /// Writes the streams and the page about one of them.
@@ -97,8 +95,8 @@ fn crossed(turned: bool) -> Result<Picture> {
     Ok(Picture::new(64, 64, RGB, Samples::U8(samples))?)
 }
 
-fn quality(value: u8) -> Result<Target> {
-    Ok(Target::Quality(Quality::new(value)?))
+fn quality(value: u8) -> Target {
+    Target::Quality(value)
 }
 
 /// Encoded pictures, one for every corner.
@@ -147,7 +145,7 @@ fn sizes_and_formats() -> Result<Vec<Stream>> {
 }
 
 fn tiles_and_metadata() -> Result<Vec<Stream>> {
-    let small_tiles = encoder().tile_log2(6).target(quality(30)?);
+    let small_tiles = encoder().tile_log2(6).target(quality(30));
     let colour = drawn(150, 140, RGB, 1)?;
     let alpha = drawn(140, 20, with_alpha(GRAY), 1)?;
     Ok(vec![
@@ -164,12 +162,12 @@ fn tiles_and_metadata() -> Result<Vec<Stream>> {
 
 fn qualities() -> Result<Vec<Stream>> {
     let cases = [
-        ("lowest", "quality 0", drawn(100, 100, RGB, 9)?, quality(0)?),
+        ("lowest", "quality 0", drawn(100, 100, RGB, 9)?, quality(0)),
         (
             "highest",
             "quality 100",
             drawn(24, 24, RGB, 30)?,
-            quality(100)?,
+            quality(100),
         ),
         (
             "finest",
@@ -211,7 +209,7 @@ fn efforts() -> Result<Vec<Stream>> {
         ),
     ];
     let streams = cases.iter().map(|(name, covers, picture, effort)| {
-        let encoder = encoder().effort(Effort::new(*effort)?);
+        let encoder = encoder().effort(*effort);
         stream(name, covers, picture, &encoder)
     });
     streams.collect()
@@ -341,6 +339,6 @@ fn example() -> Result<Stream> {
     Ok(Stream {
         name: example_page::FILE.trim_end_matches(".tsr").into(),
         covers: "the file of spec/example.md".into(),
-        bytes: Encoder::new().target(quality(60)?).encode(&picture)?.bytes,
+        bytes: Encoder::new().target(quality(60)).encode(&picture)?.bytes,
     })
 }

@@ -6,8 +6,8 @@ use super::support::{REFERENCE_DICTIONARY, reference_folder};
 use super::{Stream, networks, write_streams};
 use anyhow::{Context, Result, bail};
 use std::fs;
-use tessera_codec::container::{self, Header, TileData, WorkBound, tile_work};
-use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Quality, Samples, Target};
+use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Samples, Target};
 use tessera_dict::{BasisSet, Dictionary, Reference};
 
 const RGB: PixelFormat = PixelFormat::RGB8;
@@ -43,7 +43,7 @@ fn dictionary() -> Result<Dictionary> {
         drawn(40, 40, GRAY, (7, 60))?,
     ];
     for picture in &sources {
-        let stream = Encoder::new().target(quality(55)?).encode(picture)?.bytes;
+        let stream = Encoder::new().target(quality(55)).encode(picture)?.bytes;
         let (width, height) = (picture.width() as u16, picture.height() as u16);
         dictionary
             .references
@@ -63,8 +63,8 @@ fn without_models(bases: &BasisSet) -> BasisSet {
     BasisSet::new(bases.kind(), groups)
 }
 
-fn quality(value: u8) -> Result<Target> {
-    Ok(Target::Quality(Quality::new(value)?))
+fn quality(value: u8) -> Target {
+    Target::Quality(value)
 }
 
 /// Part of an endless pattern of bars, rings and patches, seen from (left, top).
@@ -86,7 +86,7 @@ fn drawn(width: u32, height: u32, format: PixelFormat, (left, top): (u32, u32)) 
 /// Encoded pictures that show what the references show, and some that do not.
 fn pictures(dictionary: &Dictionary) -> Result<Vec<Stream>> {
     let encoder = || Encoder::new().threads(1).dictionary(dictionary.clone());
-    let coarse = encoder().target(quality(30)?);
+    let coarse = encoder().target(quality(30));
     let cases = [
         (
             "same",
@@ -104,7 +104,7 @@ fn pictures(dictionary: &Dictionary) -> Result<Vec<Stream>> {
             "beyond",
             "reads outside of references",
             drawn(150, 120, GRAY, (0, 0))?,
-            encoder().target(quality(10)?),
+            encoder().target(quality(10)),
         ),
         (
             "alpha",

@@ -2,7 +2,6 @@
 
 mod format;
 mod page;
-mod shrink;
 mod webp;
 
 use crate::archive::{self, Done, FolderArgs, Plan, Replacing, Sizes, Stale, Task, Wanted};
@@ -19,9 +18,8 @@ use page::{Page, PageOptions};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use tessera_codec::container::Container;
 use tessera_codec::image_io::{Losses, keeps_rows};
-use tessera_codec::{Band, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
+use tessera_codec::{Band, CodedPicture, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
 
 /// The format when nothing says otherwise.
 const DEFAULT_FORMAT: &str = "png";
@@ -178,15 +176,18 @@ impl<'a> Decoding<'a> {
         let file = Input::open(input)?;
         let named = || input.display().to_string();
         let decoder = self.decoder(&file).with_context(named)?;
-        let container = decoder.open(file.source()).with_context(named)?;
+        let coded = decoder.parse(file.source()).with_context(named)?;
         let mut damage = Damage::default();
-        let metadata = self.check(&container, &mut damage).with_context(named)?;
-        let part = self.part(&container);
+        let metadata = self.check(&coded, &mut damage).with_context(named)?;
+        let part = match self.settings.region {
+            Some(Region(rect)) => rect,
+            None => coded.rect(),
+        };
         let bar = PixelBar::new("decoding", part.area(), self.bar);
-        let decoder = decoder.on_tile(bar.on_tile());
+        let coded = coded.on_tile(bar.on_tile());
         let whole = self.settings.max_side.is_none() && keeps_rows(format.image_format());
-        let bands = bands(&decoder, &container, part, whole).with_context(named)?;
-        let info = PictureInfo::new(part.width, part.height, container.header().format)?;
+        let bands = bands(&coded, part, whole).with_context(named)?;
+        let info = PictureInfo::new(part.width, part.height, coded.header().format)?;
         let out = Output::create(output, force)?;
         let mut page = self.page(&format, info, metadata, &out)?;
         for band in bands {
@@ -203,8 +204,8 @@ impl<'a> Decoding<'a> {
             "{} -> {}: {part} of {}, dictionary {}",
             input.display(),
             output.display(),
-            container.header().rect(),
-            container.header().dictionary,
+            coded.rect(),
+            coded.header().dictionary,
         ));
         damage.report()?;
         Ok(Sizes {
@@ -237,21 +238,14 @@ impl<'a> Decoding<'a> {
         pictures::decoder_of(file.source(), decoder, self.settings.dict.as_deref())
     }
 
-    fn part(&self, container: &Container<'_>) -> Rect {
-        match self.settings.region {
-            Some(Region(rect)) => rect,
-            None => container.header().rect(),
-        }
-    }
-
     /// Looks at everything but the pixels, so that damage is found before anything is decoded, and
     /// returns the metadata to write. Of a region only its own tiles matter.
-    fn check(&self, container: &Container<'_>, damage: &mut Damage) -> Result<Metadata, Error> {
+    fn check(&self, coded: &CodedPicture<'_>, damage: &mut Damage) -> Result<Metadata, Error> {
         let settings = self.settings;
         if !settings.partial && settings.region.is_none() {
-            container.check()?;
+            coded.check()?;
         }
-        let metadata = match container.metadata() {
+        let metadata = match coded.metadata() {
             Err(error) if settings.partial => {
                 damage.metadata = Some(error);
                 Metadata::default()
@@ -267,14 +261,13 @@ impl<'a> Decoding<'a> {
 
 /// The rows to write: `whole` at once, or band by band.
 fn bands<'c>(
-    decoder: &'c Decoder,
-    container: &'c Container<'_>,
+    coded: &'c CodedPicture<'_>,
     part: Rect,
     whole: bool,
 ) -> Result<Box<dyn Iterator<Item = Result<Band, Error>> + 'c>, Error> {
-    let bands = decoder.bands(container, part)?;
+    let bands = coded.bands(part)?;
     if whole {
-        let decode = move || decoder.decode_band(container, part);
+        let decode = move || coded.decode_band(part);
         return Ok(Box::new(std::iter::once_with(decode)));
     }
     Ok(Box::new(bands))

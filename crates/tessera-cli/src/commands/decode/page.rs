@@ -1,7 +1,6 @@
 //! Where decoded rows go: scaled down and coloured as the output wants them, then into its encoder.
 
 use super::format::OutputFormat;
-use super::shrink::Shrink;
 use super::webp::LossyWebp;
 use crate::exit::Usage;
 use crate::files::Output;
@@ -9,7 +8,9 @@ use anyhow::{Context, Result, bail};
 use image::ImageFormat;
 use std::io::Write;
 use tessera_codec::image_io::{Losses, PictureWriter};
-use tessera_codec::{Colour, Metadata, Picture, PictureInfo, PixelFormat, Samples};
+use tessera_codec::{
+    Colour, Downscaler, Metadata, Picture, PictureInfo, PixelFormat, Samples, Scale,
+};
 
 /// Longest side of a WebP picture.
 const WEBP_MAX_SIDE: u32 = 16383;
@@ -24,7 +25,7 @@ pub(super) struct PageOptions {
 /// An output picture in the making.
 pub(super) struct Page<'a> {
     out: &'a Output<'a>,
-    shrink: Option<Shrink>,
+    scaler: Option<Downscaler>,
     colour: Colour,
     encoder: Encoder,
 }
@@ -47,8 +48,11 @@ impl<'a> Page<'a> {
         metadata: Metadata,
         options: PageOptions,
     ) -> Result<Self> {
-        let shrink = options.max_side.and_then(|side| Shrink::to_fit(info, side));
-        let info = shrink.as_ref().map_or(info, Shrink::info);
+        let scaler = options
+            .max_side
+            .map(|side| Downscaler::new(info, Scale::MaxSide(side)));
+        let scaler = scaler.transpose()?.filter(|scaler| scaler.info() != info);
+        let info = scaler.as_ref().map_or(info, Downscaler::info);
         let colour = format.colour_for(info.format())?;
         let coloured = PixelFormat {
             colour,
@@ -59,7 +63,7 @@ impl<'a> Page<'a> {
         let encoder = encoder(out, format, info, metadata, options.quality)?;
         Ok(Self {
             out,
-            shrink,
+            scaler,
             colour,
             encoder,
         })
@@ -70,8 +74,8 @@ impl<'a> Page<'a> {
     /// # Errors
     /// When writing fails.
     pub(super) fn push(&mut self, rows: Picture) -> Result<()> {
-        let rows = match &mut self.shrink {
-            Some(shrink) => shrink.push(&rows)?,
+        let rows = match &mut self.scaler {
+            Some(scaler) => scaler.push(&rows)?,
             None => Some(rows),
         };
         let Some(rows) = rows else {

@@ -3,11 +3,50 @@
 //! Rows come and go as they are ready, so that only one row of sums is kept. Everything is integers: a side has less than
 //! 2^16 pixels, so the sum over a whole picture of 16-bit colours times 16-bit alpha still fits in 64 bits.
 
-use anyhow::Result;
-use tessera_codec::{BitDepth, Picture, PictureInfo, PixelFormat, Samples};
+use crate::error::{Error, Result};
+use crate::picture::{Picture, PixelFormat, Samples};
+use crate::rows::PictureInfo;
+use tessera_patch::colour::BitDepth;
 
-/// A picture on its way to a smaller size.
-pub(super) struct Shrink {
+/// How much smaller a picture is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Half as wide and half as high.
+    Half,
+    /// A quarter of both sides.
+    Quarter,
+    /// An eighth of both sides.
+    Eighth,
+    /// Neither side longer than this, the proportions kept; pictures that are small enough stay as they are.
+    MaxSide(u32),
+}
+
+impl Scale {
+    /// What a picture becomes: sides are rounded, and never zero.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the longest side is to be zero.
+    pub fn apply(self, from: PictureInfo) -> Result<PictureInfo> {
+        let (width, height) = (u64::from(from.width()), u64::from(from.height()));
+        let longest = width.max(height);
+        let (part, whole) = match self {
+            Self::Half => (1, 2),
+            Self::Quarter => (1, 4),
+            Self::Eighth => (1, 8),
+            Self::MaxSide(0) => {
+                let message = "the longest side of a scaled picture is at least one pixel";
+                return Err(Error::Parameter(message.into()));
+            }
+            Self::MaxSide(side) => (u64::from(side).min(longest), longest),
+        };
+        let scaled = |length: u64| ((length * part + whole / 2) / whole).max(1) as u32;
+        PictureInfo::new(scaled(width), scaled(height), from.format())
+    }
+}
+
+/// A picture on its way to a smaller size: rows go in, rows come out, and only one row of sums is kept.
+#[derive(Debug)]
+pub struct Downscaler {
     from: PictureInfo,
     to: PictureInfo,
     /// Rows of the old picture seen so far.
@@ -16,18 +55,15 @@ pub(super) struct Shrink {
     sums: Vec<u64>,
 }
 
-impl Shrink {
-    /// To sides of at most `longest` with the proportions kept; `None` if the picture is small enough.
-    pub(super) fn to_fit(from: PictureInfo, longest: u32) -> Option<Self> {
-        let (width, height) = (u64::from(from.width()), u64::from(from.height()));
-        let (side, longest) = (width.max(height), u64::from(longest));
-        if side <= longest {
-            return None;
-        }
-        let scaled = |length: u64| ((length * longest + side / 2) / side).max(1) as u32;
-        let to = PictureInfo::new(scaled(width), scaled(height), from.format()).ok()?;
+impl Downscaler {
+    /// Starts a picture of which `from` tells what will be pushed.
+    ///
+    /// # Errors
+    /// See [`Scale::apply`].
+    pub fn new(from: PictureInfo, scale: Scale) -> Result<Self> {
+        let to = scale.apply(from)?;
         let sums = vec![0; to.width() as usize * from.format().channels()];
-        Some(Self {
+        Ok(Self {
             from,
             to,
             seen: 0,
@@ -36,15 +72,21 @@ impl Shrink {
     }
 
     /// What it becomes.
-    pub(super) fn info(&self) -> PictureInfo {
+    pub fn info(&self) -> PictureInfo {
         self.to
     }
 
     /// Takes the next rows and returns those that are complete by now.
     ///
     /// # Errors
-    /// If the rows do not fit the picture.
-    pub(super) fn push(&mut self, rows: &Picture) -> Result<Option<Picture>> {
+    /// [`Error::Parameter`] if the rows do not fit the picture.
+    pub fn push(&mut self, rows: &Picture) -> Result<Option<Picture>> {
+        let seen = self.seen + u64::from(rows.height());
+        let alike = rows.width() == self.from.width() && rows.format() == self.from.format();
+        if !alike || seen > u64::from(self.from.height()) {
+            let message = "the rows to scale do not fit the picture that was announced";
+            return Err(Error::Parameter(message.into()));
+        }
         let per_row = self.from.width() as usize * self.from.format().channels();
         let mut done = Vec::new();
         for y in 0..rows.height() as usize {
@@ -185,11 +227,12 @@ fn means(sums: &[u64], from: PictureInfo) -> impl Iterator<Item = u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_codec::Colour;
+    use crate::picture::Colour;
 
     fn shrunk(picture: &Picture, longest: u32) -> Picture {
-        let mut shrink = Shrink::to_fit(PictureInfo::from(picture), longest).unwrap();
-        shrink.push(picture).unwrap().unwrap()
+        let scale = Scale::MaxSide(longest);
+        let mut scaler = Downscaler::new(PictureInfo::from(picture), scale).unwrap();
+        scaler.push(picture).unwrap().unwrap()
     }
 
     #[test]
@@ -198,6 +241,20 @@ mod tests {
         let half = shrunk(&picture, 2);
         assert_eq!((half.width(), half.height()), (2, 1));
         assert_eq!(half.samples(), &Samples::U8(vec![25, 64]));
+    }
+
+    #[test]
+    fn sides_are_rounded_and_never_zero() {
+        let info = PictureInfo::new(1001, 3, PixelFormat::GRAY8).unwrap();
+        let sides = |scale: Scale| {
+            let to = scale.apply(info).unwrap();
+            (to.width(), to.height())
+        };
+        assert_eq!(sides(Scale::Half), (501, 2));
+        assert_eq!(sides(Scale::Quarter), (250, 1));
+        assert_eq!(sides(Scale::Eighth), (125, 1));
+        assert_eq!(sides(Scale::MaxSide(100)), (100, 1));
+        assert!(Scale::MaxSide(0).apply(info).is_err());
     }
 
     #[test]
@@ -215,15 +272,15 @@ mod tests {
             depth: BitDepth::Sixteen,
         };
         let info = PictureInfo::new(65535, 65535, format).unwrap();
-        let mut shrink = Shrink::to_fit(info, 1).unwrap();
+        let mut scaler = Downscaler::new(info, Scale::MaxSide(1)).unwrap();
         let row = Samples::U16(vec![u16::MAX; 2 * 65535]);
         let row = weighted(&row, 0..2 * 65535, format);
-        let across = shrink.across(&row);
+        let across = scaler.across(&row);
         // All rows but the last at once.
-        shrink.sums = across.iter().map(|sum| sum * 65534).collect();
-        shrink.seen = 65534;
+        scaler.sums = across.iter().map(|sum| sum * 65534).collect();
+        scaler.seen = 65534;
         let mut done = Vec::new();
-        shrink.add(&across, &mut done);
+        scaler.add(&across, &mut done);
         assert_eq!(done, [u16::MAX; 2]);
     }
 
@@ -245,15 +302,17 @@ mod tests {
         let picture = Picture::gray8(13, 11, samples.clone()).unwrap();
         let whole = shrunk(&picture, 7);
         assert_eq!((whole.width(), whole.height()), (7, 6));
-        let mut shrink = Shrink::to_fit(PictureInfo::from(&picture), 7).unwrap();
+        let mut scaler = Downscaler::new(PictureInfo::from(&picture), Scale::MaxSide(7)).unwrap();
         let mut found = Vec::new();
         for row in samples.chunks(13) {
             let row = Picture::gray8(13, 1, row.to_vec()).unwrap();
-            if let Some(Samples::U8(rows)) = shrink.push(&row).unwrap().map(Picture::into_samples) {
+            if let Some(Samples::U8(rows)) = scaler.push(&row).unwrap().map(Picture::into_samples) {
                 found.extend(rows);
             }
         }
         assert_eq!(whole.samples(), &Samples::U8(found));
-        assert!(Shrink::to_fit(PictureInfo::from(&picture), 13).is_none());
+        assert!(scaler.push(&picture).is_err(), "more rows than announced");
+        assert_eq!(shrunk(&picture, 13), picture);
+        assert_eq!(shrunk(&picture, 99), picture);
     }
 }
