@@ -121,7 +121,7 @@ impl<R: TileReader> Decoder<'_, R> {
     fn filter(&mut self, kind: PlaneKind) {
         let mut flags = FilterFlags::new(self.state.canvas(kind));
         flags.code(self.reader, kind);
-        if flags.on.contains(&true) {
+        if flags.on.any() {
             let components = self.state.filtered(kind, &flags);
             self.state.canvas_mut(kind).components = components;
         }

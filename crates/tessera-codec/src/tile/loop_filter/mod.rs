@@ -13,6 +13,7 @@ use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::intra::SAMPLE_MAX;
 use crate::tile::transform::quantiser::Step;
+use bitvec::prelude::{BitSlice, BitVec, bitvec};
 #[cfg(feature = "encoder")]
 use classes::edge;
 use classes::{BLOCK, CELL, Classes, Framed, MARGIN, Windows, block_at};
@@ -56,7 +57,7 @@ fn clip(step: Step) -> i32 {
 #[derive(Clone, Debug)]
 pub(crate) struct FilterFlags {
     columns: usize,
-    pub(crate) on: Vec<bool>,
+    pub(crate) on: BitVec,
 }
 
 impl FilterFlags {
@@ -65,7 +66,7 @@ impl FilterFlags {
         let columns = canvas.width.div_ceil(SUPERBLOCK);
         Self {
             columns,
-            on: vec![false; columns * canvas.height.div_ceil(SUPERBLOCK)],
+            on: bitvec![0; columns * canvas.height.div_ceil(SUPERBLOCK)],
         }
     }
 
@@ -73,7 +74,7 @@ impl FilterFlags {
     pub(crate) fn everywhere(&self) -> Self {
         Self {
             columns: self.columns,
-            on: vec![true; self.on.len()],
+            on: bitvec![1; self.on.len()],
         }
     }
 
@@ -82,7 +83,7 @@ impl FilterFlags {
     }
 
     /// Those of the superblocks that row `y` runs through.
-    fn row(&self, y: usize) -> &[bool] {
+    fn row(&self, y: usize) -> &BitSlice {
         &self.on[y / SUPERBLOCK * self.columns..][..self.columns]
     }
 
@@ -101,7 +102,8 @@ impl FilterFlags {
                 u32::from(self.on[at - self.columns])
             };
             let contexts = Contexts::new([left + 3 * above, 0], [0, 0]);
-            self.on[at] = coder.bit(kind, Element::Filter, &contexts, self.on[at]);
+            let flag = coder.bit(kind, Element::Filter, &contexts, self.on[at]);
+            self.on.set(at, flag);
         }
     }
 }
@@ -188,7 +190,7 @@ struct FilterCells<'a> {
     classes: &'a [u8],
     cells: &'a [CellInfo],
     /// By superblock.
-    flags: &'a [bool],
+    flags: &'a BitSlice,
     row: usize,
     clip: i16,
     /// All samples of these cells.
@@ -427,8 +429,7 @@ mod tests {
         let (canvas, band) = example();
         let step = Step::from_index(60);
         let mut flags = FilterFlags::new(&canvas);
-        flags.on[1] = true;
-        flags.on[2] = true;
+        flags.on[1..3].fill(true);
         let fast = filtered(&canvas, 0, step, &band, &flags);
         let samples = &canvas.components[0];
         let framed = Framed::new(samples, canvas.width, canvas.height);
