@@ -64,7 +64,7 @@ pub enum ReadImageError {
 }
 
 impl From<std::io::Error> for ReadImageError {
-    /// For what goes wrong before a format is known; later [`io_error`] says more.
+    /// For what goes wrong before a format is known; later errors say more.
     fn from(error: std::io::Error) -> Self {
         Self::Io(error)
     }
