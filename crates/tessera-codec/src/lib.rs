@@ -112,3 +112,8 @@ pub mod internals {
     #[cfg(feature = "encoder")]
     pub use crate::quality::CHROMA_OFFSET;
 }
+
+/// The example of the README is compiled and run.
+#[cfg(all(doctest, feature = "encoder"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
