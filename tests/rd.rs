@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tessera_eval::bd::{RdCurve, bd_rate};
 use tessera_eval::codec::Quality;
+use tessera_eval::image8::Image8;
 use tessera_eval::metrics::{Comparison, Metric};
-use tessera_eval::picture::Picture;
 use tessera_eval::points::{Point, read_points};
 use tessera_eval::rd::{Import, QualityChoice, RdError};
 
@@ -64,8 +64,8 @@ fn bd_rates_agree_with_the_reference() {
 fn psnr_and_ms_ssim_agree_with_the_reference() {
     let text = fs::read_to_string(fixture("metric_reference.json")).unwrap();
     let reference: BTreeMap<String, BTreeMap<String, f64>> = serde_json::from_str(&text).unwrap();
-    let original = Picture::read(&fixture("metric_original.png")).unwrap();
-    let distorted = Picture::read(&fixture("metric_distorted.png")).unwrap();
+    let original = Image8::read(&fixture("metric_original.png")).unwrap();
+    let distorted = Image8::read(&fixture("metric_distorted.png")).unwrap();
     let pairs = [
         ("rgb", original.clone(), distorted.clone()),
         ("luma", original.to_gray(), distorted.to_gray()),
@@ -245,7 +245,7 @@ fn every_built_in_codec_codes_colour_and_gray() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.png");
     write_picture(&path, 3);
-    let colour = Picture::read(&path).unwrap();
+    let colour = Image8::read(&path).unwrap();
     let registry = tessera_eval::codec::Registry::new();
     for picture in [colour.clone(), colour.to_gray()] {
         for entry in registry.entries().iter().filter(|e| e.origin == "built in") {

@@ -6,7 +6,7 @@ use tessera_dict::Dictionary;
 use tessera_train::references::{
     ReferenceChoice, ReferenceParams, choose_references, references_of,
 };
-use tessera_train::{Budget, Gallery, SpecialiseParams, Stage, TrainObserver, specialise};
+use tessera_train::{Budget, FineTuneParams, Gallery, Stage, TrainObserver, fine_tune};
 
 const SIDE: u32 = 64;
 
@@ -112,12 +112,12 @@ fn a_checkpoint_tells_its_references() {
     let choice = choose(&all, 20_000);
     assert!(!choice.taken.is_empty(), "a picture is a reference");
     let (training, held_out) = all.hold_out(0.25);
-    let params = SpecialiseParams {
+    let params = FineTuneParams {
         taken: choice.taken.clone(),
-        ..SpecialiseParams::default()
+        ..FineTuneParams::default()
     };
     let rest = training.without(&choice.taken);
-    let checkpoint = specialise(
+    let checkpoint = fine_tune(
         &rest,
         &held_out,
         &choice.dictionary,

@@ -66,6 +66,34 @@ fn unusable_inputs_are_explained() {
 }
 
 #[test]
+fn a_missing_file_is_named_once_and_with_advice() {
+    let folder = Folder::new();
+    let (photo, none) = (folder.picture("photo.png"), folder.path("none.png"));
+    for (line, paths) in [
+        ("compare {} {}", [&*none, &*photo]),
+        ("compare {} {}", [&*photo, &*none]),
+        ("encode {} -o {}", [&*none, &*folder.path("out.tsr")]),
+        ("decode {} -o {}", [&*none, &*folder.path("out.png")]),
+    ] {
+        let output = run(line, &paths);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {message}");
+        assert_eq!(message.matches("none.png").count(), 1, "{message}");
+        assert!(message.contains("check its name"), "{message}");
+    }
+}
+
+#[test]
+fn what_is_no_picture_is_told_before_its_output() {
+    let folder = Folder::new();
+    let empty = folder.path("empty.tsr");
+    fs::write(&empty, b"").unwrap();
+    fail("encode {}", &[&empty], DAMAGED, "empty");
+    let photo = folder.picture("photo.png");
+    fail("encode {} -o {}", &[&photo, &empty], USAGE, "--force");
+}
+
+#[test]
 fn damaged_files_say_so_and_partial_saves_the_rest() {
     let folder = Folder::new();
     let big = folder.path("big.png");

@@ -174,6 +174,16 @@ fn what_is_no_better_than_the_default_is_not_written() {
     place.succeed("dict verify @my.tsd");
 }
 
+/// In files this small the 16 bytes of a learned dictionary's name count.
+#[test]
+fn the_estimate_without_a_report_is_that_of_whole_files() {
+    let place = Place::with_strangers();
+    let text = place.succeed("train @pictures -o @my.tsd --no-report");
+    let told = text.split("held-out pictures: ").nth(1).unwrap();
+    let change: f64 = told.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(change > 5.0, "{text}");
+}
+
 #[test]
 fn one_gain_is_told_and_it_is_that_of_whole_files() {
     let place = Place::with_forms(12);
@@ -227,13 +237,17 @@ fn time_limits_leave_something_to_resume() {
 fn unusable_collections_are_explained() {
     let empty = Place::new();
     empty.fail("train @pictures -o @x.tsd", USAGE, "no readable pictures");
-    empty.fail("train @nowhere -o @x.tsd", 1, "looking for pictures");
+    empty.fail(
+        "train @nowhere -o @x.tsd",
+        1,
+        "nowhere does not exist; name",
+    );
     let single = Place::with_pictures(1);
     single.fail("train @pictures -o @x.tsd", USAGE, "at least two pictures");
     let mut newer = fs::read(default_file()).unwrap();
     newer[3] = 9;
     fs::write(single.path("newer.tsd"), newer).unwrap();
-    let line = "train @pictures @pictures/0.png -o @x.tsd --from @newer.tsd";
+    let line = "train @pictures @pictures/0.png -o @x.tsd";
     single.fail(line, USAGE, "at least two pictures");
     let two = Place::with_pictures(2);
     fs::copy(single.path("newer.tsd"), two.path("newer.tsd")).unwrap();

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tessera_eval::codec::{ExternalSpec, Registry};
+use tessera_eval::image8::{Channels, Image8};
 use tessera_eval::metrics::Metric;
-use tessera_eval::picture::{Channels, Picture};
 use tessera_eval::points::Point;
-use tessera_eval::rd::{Outcome, Request, execute};
+use tessera_eval::rd::{RdOutput, Request, execute};
 use tessera_eval::report::ViewerOptions;
 use tessera_eval::run::{Observer, ReportStage, Skip};
 
@@ -52,7 +52,7 @@ pub(crate) fn write_picture(path: &Path, seed: u32) {
         (90.0 + 35.0 * wave + edge + texture).clamp(0.0, 255.0) as u8
     };
     let samples = (0..WIDTH * HEIGHT * 3).map(sample).collect();
-    let picture = Picture::new(WIDTH, HEIGHT, Channels::Rgb, samples).unwrap();
+    let picture = Image8::new(WIDTH, HEIGHT, Channels::Rgb, samples).unwrap();
     picture.write(path).unwrap();
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn quick_request(pictures: &Path, folder: &Path) -> Request {
 }
 
 /// Runs a request with the codecs of this machine and one that copies, and counts.
-pub(crate) fn run(request: &Request) -> (Outcome, Counter) {
+pub(crate) fn run(request: &Request) -> (RdOutput, Counter) {
     let mut registry = Registry::new();
     let copy = ExternalSpec::of_user("copy", "cp {in} {out}", "cp {in} {out}", "1");
     registry.add_external(copy).unwrap();

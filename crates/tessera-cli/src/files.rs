@@ -1,9 +1,9 @@
 //! Files and standard streams: reading whole inputs, writing outputs that are never half there.
 
 use crate::exit::Usage;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tessera_codec::image_io;
@@ -37,8 +37,7 @@ impl<'a> Input<'a> {
         if !path.is_file() {
             return read_input(path).map(Self::Bytes);
         }
-        let stored = StoredFile::open(path);
-        let stored = stored.with_context(|| format!("cannot read {}", path.display()))?;
+        let stored = StoredFile::open(path).map_err(|error| cannot_read(path, error))?;
         Ok(Self::File { path, stored })
     }
 
@@ -77,7 +76,18 @@ pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
         let advice = "name a file in it; encode and decode take whole folders with -r";
         bail!(Usage(format!("{path} is a folder, not a file; {advice}")));
     }
-    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    fs::read(path).map_err(|error| cannot_read(path, error))
+}
+
+/// What to say when an input fails, and what to do about one that is not there.
+fn cannot_read(path: &Path, error: std::io::Error) -> anyhow::Error {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::NotFound => {
+            anyhow!("cannot read {path}: there is no such file; check its name and folder")
+        }
+        _ => anyhow::Error::new(error).context(format!("cannot read {path}")),
+    }
 }
 
 /// Refuses an output that exists, before any work is done for it.

@@ -2,7 +2,7 @@
 
 use crate::dictionaries;
 use crate::files::read_input;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::path::Path;
 use tessera_codec::image_io::read_picture;
 use tessera_codec::{Decoder, Error, FormatError, Picture, Source};
@@ -10,13 +10,17 @@ use tessera_codec::{Decoder, Error, FormatError, Picture, Source};
 /// Reads a .tsr file or a picture in another format, whatever its name says.
 ///
 /// # Errors
-/// When it cannot be read or is damaged, or its dictionary is not here.
+/// When it cannot be read or is damaged, or its dictionary is not here; the path is named.
 pub(crate) fn read(path: &Path, dictionary: Option<&Path>) -> Result<Picture> {
     let file = read_input(path)?;
-    match Decoder::new().parse(&file) {
-        Err(Error::Format(FormatError::NotTessera)) => Ok(read_picture(&file)?),
+    of_bytes(&file, dictionary).with_context(|| path.display().to_string())
+}
+
+fn of_bytes(file: &[u8], dictionary: Option<&Path>) -> Result<Picture> {
+    match Decoder::new().parse(file) {
+        Err(Error::Format(FormatError::NotTessera)) => Ok(read_picture(file)?),
         Err(error) => Err(error.into()),
-        Ok(_) => Ok(decoder_of((&file).into(), Decoder::new(), dictionary)?.decode(&file)?),
+        Ok(_) => Ok(decoder_of(file.into(), Decoder::new(), dictionary)?.decode(file)?),
     }
 }
 

@@ -134,7 +134,7 @@ impl TrainObserver for StageBar {
             Stage::Priors => "adapting the models",
             Stage::Prediction => "learning to predict patches",
             Stage::Network => "learning the network behind the filter",
-            Stage::Judging => "checking on held-out pictures",
+            Stage::Validation => "checking on held-out pictures",
         };
         self.bar.set_message(match self.best {
             Some(best) => format!("{stage}; held-out bits so far {:+.1} %", 100.0 * best),
@@ -142,7 +142,7 @@ impl TrainObserver for StageBar {
         });
     }
 
-    fn judged(&mut self, change: f64) {
+    fn validated(&mut self, change: f64) {
         self.best = Some(self.best.map_or(change, |best| best.min(change)));
     }
 }

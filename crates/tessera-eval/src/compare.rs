@@ -1,7 +1,7 @@
 //! Two pictures side by side in numbers, and where they differ as a picture.
 
+use crate::image8::{Channels, Image8, Image8Error};
 use crate::metrics::{Comparison, Metric, MetricError};
-use crate::picture::{Channels, Picture, PictureError};
 
 /// Every metric of two pictures; `None` where they are too small for one.
 ///
@@ -9,13 +9,13 @@ use crate::picture::{Channels, Picture, PictureError};
 ///
 /// # Errors
 /// [`MetricError`] if the sizes differ or a metric fails.
-pub fn all_metrics(a: &Picture, b: &Picture) -> Result<Vec<(Metric, Option<f64>)>, MetricError> {
+pub fn all_metrics(a: &Image8, b: &Image8) -> Result<Vec<(Metric, Option<f64>)>, MetricError> {
     let (a, b) = in_common_channels(a, b);
     let values = Comparison::with(&a).measure(&b, &Metric::ALL)?;
     Ok(Metric::ALL.into_iter().zip(values).collect())
 }
 
-fn in_common_channels(a: &Picture, b: &Picture) -> (Picture, Picture) {
+fn in_common_channels(a: &Image8, b: &Image8) -> (Image8, Image8) {
     if a.channels() == b.channels() {
         (a.clone(), b.clone())
     } else {
@@ -25,7 +25,7 @@ fn in_common_channels(a: &Picture, b: &Picture) -> (Picture, Picture) {
 
 /// The largest difference of any sample.
 #[must_use]
-pub fn largest_difference(a: &Picture, b: &Picture) -> u8 {
+pub fn largest_difference(a: &Image8, b: &Image8) -> u8 {
     let (a, b) = in_common_channels(a, b);
     let pairs = a.samples().iter().zip(b.samples());
     pairs.map(|(x, y)| x.abs_diff(*y)).max().unwrap_or(0)
@@ -35,8 +35,8 @@ pub fn largest_difference(a: &Picture, b: &Picture) -> u8 {
 /// red and yellow to white.
 ///
 /// # Errors
-/// [`PictureError::SampleCount`] if the sizes differ.
-pub fn error_map(a: &Picture, b: &Picture, gain: f64) -> Result<Picture, PictureError> {
+/// [`Image8Error::SampleCount`] if the sizes differ.
+pub fn error_map(a: &Image8, b: &Image8, gain: f64) -> Result<Image8, Image8Error> {
     let (a, b) = in_common_channels(a, b);
     let count = a.channels().count();
     let pixels = a.samples().chunks(count).zip(b.samples().chunks(count));
@@ -51,7 +51,7 @@ pub fn error_map(a: &Picture, b: &Picture, gain: f64) -> Result<Picture, Picture
     } else {
         (0, 0)
     };
-    Picture::new(size.0, size.1, Channels::Rgb, samples)
+    Image8::new(size.0, size.1, Channels::Rgb, samples)
 }
 
 /// Black, red, yellow, white over 0..255, one third of the range each.
@@ -64,8 +64,8 @@ fn heat(level: f64) -> [u8; 3] {
 mod tests {
     use super::*;
 
-    fn gray(samples: Vec<u8>) -> Picture {
-        Picture::new(samples.len() as u32, 1, Channels::Gray, samples).unwrap()
+    fn gray(samples: Vec<u8>) -> Image8 {
+        Image8::new(samples.len() as u32, 1, Channels::Gray, samples).unwrap()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::bd::{RdCurve, bd_rate};
 use crate::codec::{Codec, CodecError, Quality, Registry, Tessera};
+use crate::image8::{Image8, Image8Error};
 use crate::metrics::{Comparison, Metric, MetricError};
-use crate::picture::{Picture, PictureError};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum GainError {
         /// The file.
         file: PathBuf,
         /// What is wrong with it.
-        source: PictureError,
+        source: Image8Error,
     },
     /// A codec failed.
     #[error("{codec}: {source}")]
@@ -145,15 +145,15 @@ struct Point {
     usual: bool,
 }
 
-fn read(file: &Path) -> Result<Picture, GainError> {
-    Picture::read(file).map_err(|source| GainError::Picture {
+fn read(file: &Path) -> Result<Image8, GainError> {
+    Image8::read(file).map_err(|source| GainError::Picture {
         file: file.to_path_buf(),
         source,
     })
 }
 
 fn points(
-    picture: &Picture,
+    picture: &Image8,
     codec: &dyn Codec,
     ladder: &[Quality],
 ) -> Result<Vec<Point>, GainError> {
@@ -296,7 +296,7 @@ mod tests {
         let samples = (0..48 * 48)
             .map(|i| noise(i) / 2 + (i % 48) as u8)
             .collect();
-        let picture = Picture::new(48, 48, crate::picture::Channels::Gray, samples).unwrap();
+        let picture = Image8::new(48, 48, crate::image8::Channels::Gray, samples).unwrap();
         picture.write(&file).unwrap();
         let default = Dictionary::builtin().clone();
         let found = measure(std::slice::from_ref(&file), default, &|| true).unwrap();

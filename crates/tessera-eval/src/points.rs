@@ -56,7 +56,7 @@ pub struct Point {
     pub decode: Cost,
     /// [`crate::codec::Codec::setup`] of the codec; 0 in foreign files.
     pub setup: u32,
-    /// [`crate::picture::Picture::fingerprint`] of the original; 0 in foreign files.
+    /// [`crate::image8::Image8::fingerprint`] of the original; 0 in foreign files.
     pub source: u32,
 }
 

@@ -107,7 +107,7 @@ pub struct Request {
 
 /// What a run made.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RdOutput {
     /// The figures.
     pub report: Report,
     /// The files written, `points.csv` first.
@@ -125,7 +125,7 @@ pub fn execute(
     request: &Request,
     registry: &Registry,
     observer: &dyn Observer,
-) -> Result<Outcome, RdError> {
+) -> Result<RdOutput, RdError> {
     let ladders = ladders(request, registry)?;
     if request.metrics.is_empty() {
         return Err(RdError::Nothing("metric"));
@@ -166,7 +166,7 @@ pub fn execute(
     observer.reporting(ReportStage::Writing);
     let mut files = vec![points_path];
     files.extend(report.write(&request.folder, &shown)?);
-    Ok(Outcome { report, files })
+    Ok(RdOutput { report, files })
 }
 
 fn pool(jobs: usize) -> Result<ThreadPool, RunError> {

@@ -1,28 +1,24 @@
 //! The pictures a dictionary is learned from, read one at a time.
 
-use crate::pipeline::TrainError;
+use crate::error::TrainError;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tessera_codec::image_io::read_picture;
+use tessera_codec::image_io::{EXTENSIONS, read_picture};
 use tessera_codec::internals::CHROMA_OFFSET;
 use tessera_codec::internals::tile::{PlaneLayout, TileConfig};
 use tessera_codec::{Picture, Rect};
 use tessera_patch::Plane;
 
-/// File names with these endings are taken for pictures.
-const ENDINGS: [&str; 11] = [
-    "png", "jpg", "jpeg", "webp", "ppm", "pgm", "pnm", "tif", "tiff", "bmp", "pam",
-];
-
-/// Fewest pictures that judge, if there are twice as many.
-const FEWEST_JUDGES: usize = 6;
-/// More judges would take time and not change the verdict.
-const MOST_JUDGES: usize = 32;
-/// Runs of neighbouring files that judge.
+/// Fewest pictures held out for validation, if there are twice as many.
+const FEWEST_VALIDATION: usize = 6;
+/// More would take time and not change which dictionary is better.
+const MOST_VALIDATION: usize = 32;
+/// Runs of neighbouring files that are held out.
 const RUNS: usize = 4;
 
 /// A sorted list of picture files.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Gallery {
     files: Vec<PathBuf>,
 }
@@ -88,7 +84,7 @@ impl Gallery {
         }
     }
 
-    /// Sets a share of the pictures aside for judging: (training, judging); neither is empty if there are two.
+    /// Sets a share of the pictures aside: (training, validation); neither is empty if there are two.
     ///
     /// They are taken in a few runs of neighbouring names: a series of shots of the same thing must not
     /// end up on both sides, or learning by heart would look like a gain.
@@ -96,8 +92,8 @@ impl Gallery {
         let count = self.files.len();
         let wanted = (share * count as f64).round() as usize;
         let held = wanted.clamp(
-            FEWEST_JUDGES.min(count / 2),
-            count.saturating_sub(1).min(MOST_JUDGES),
+            FEWEST_VALIDATION.min(count / 2),
+            count.saturating_sub(1).min(MOST_VALIDATION),
         );
         let is_held = |index: usize| {
             // Each run lies in the middle of its part of the list.
@@ -237,7 +233,14 @@ fn load(file: &Path) -> Result<Picture, String> {
 
 /// An error that says which path it is about.
 fn named(path: &Path, error: &std::io::Error) -> std::io::Error {
-    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    let path = path.display();
+    let message = match error.kind() {
+        ErrorKind::NotFound => {
+            format!("{path} does not exist; name pictures, or folders that hold some")
+        }
+        _ => format!("{path}: {error}"),
+    };
+    std::io::Error::new(error.kind(), message)
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -252,7 +255,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         let ending = ending.map(str::to_ascii_lowercase);
         if path.is_dir() {
             collect(&path, files)?;
-        } else if ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
+        } else if ending.is_some_and(|ending| EXTENSIONS.contains(&ending.as_str())) {
             files.push(path);
         }
     }
@@ -274,13 +277,13 @@ mod tests {
     fn held_out_pictures_are_apart_and_never_all() {
         for count in 2..200 {
             for share in [0.0, 0.1, 0.5, 1.0] {
-                let (training, judging) = gallery(count).hold_out(share);
-                assert_eq!(training.len() + judging.len(), count, "{count} {share}");
+                let (training, validation) = gallery(count).hold_out(share);
+                assert_eq!(training.len() + validation.len(), count, "{count} {share}");
                 assert!(
-                    !training.is_empty() && !judging.is_empty(),
+                    !training.is_empty() && !validation.is_empty(),
                     "{count} {share}"
                 );
-                assert!(judging.len() <= MOST_JUDGES);
+                assert!(validation.len() <= MOST_VALIDATION);
             }
         }
     }

@@ -1,29 +1,39 @@
 //! Learns Tessera dictionaries from pictures.
+//!
+//! [`Trainer`] does all of it. Behind it, [`references`] chooses the pictures that others are predicted from,
+//! [`fine_tune()`] fits an existing dictionary to a collection, and [`train_from_scratch`] learns one anew.
 
 mod adapt;
 mod bases;
 mod budget;
 mod cells;
+mod closed_loop;
 mod descent;
+mod error;
 mod filter;
+mod fine_tune;
+mod from_scratch;
 pub mod gallery;
 mod harvest;
-mod lesson;
 mod magnitude;
+mod model_chains;
 mod net;
+mod observer;
 mod patch_net;
-mod pipeline;
 mod priors;
 mod provenance;
 pub mod references;
 mod refine;
 mod size;
-mod specialise;
+mod trainer;
 mod transfer;
-mod trial;
 mod union;
+mod validation;
 
 pub use budget::Budget;
+pub use error::TrainError;
+pub use fine_tune::{FineTuneParams, FineTuned, fine_tune};
+pub use from_scratch::{FromScratchParams, train_from_scratch};
 pub use gallery::Gallery;
-pub use pipeline::{Stage, TrainError, TrainObserver, TrainParams, train};
-pub use specialise::{SpecialiseParams, Specialised, specialise};
+pub use observer::{Stage, TrainObserver};
+pub use trainer::{Trained, Trainer};

@@ -2,8 +2,8 @@
 
 use crate::budget::Budget;
 use crate::descent::{Examples, Schedule, learn};
+use crate::error::TrainError;
 use crate::net::extent_of;
-use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::internals::encoder::training::{
     IntraSample, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
@@ -86,13 +86,13 @@ impl Patches {
 
 /// Collects what networks can learn from, by shape.
 #[derive(Debug, Default)]
-pub(crate) struct Forecasts {
+pub(crate) struct PatchNetSamples {
     patches: [Patches; SHAPE_COUNT],
     /// Number of parts that contribute the same.
     parts: usize,
 }
 
-impl PatchObserver for Forecasts {
+impl PatchObserver for PatchNetSamples {
     fn patch(&mut self, _: PatchRecord<'_>) {}
 
     fn intra_samples_missing(&self, shape: Shape) -> Option<usize> {
@@ -117,7 +117,7 @@ impl PatchObserver for Forecasts {
     }
 }
 
-impl Forecasts {
+impl PatchNetSamples {
     /// For one of `parts` parts.
     pub(crate) fn new(parts: usize) -> Self {
         Self {
@@ -196,20 +196,20 @@ fn learn_net(
         .iter_mut()
         .for_each(|weight| *weight /= mean);
     let fraction = output_shift(shape) as i32 - WEIGHT_BITS as i32;
-    let lessons = Lessons {
+    let examples = PatchNetExamples {
         patches,
         inputs: inputs(shape),
         outputs: outputs(shape),
         scale: 2f32.powi(fraction) / ONE,
     };
     let [first, second, last] = learn(
-        &lessons,
+        &examples,
         &Schedule {
             sizes: [
-                lessons.inputs,
+                examples.inputs,
                 units(shape),
                 units(shape),
-                PREDICTIONS * lessons.outputs,
+                PREDICTIONS * examples.outputs,
             ],
             constant: 1.0,
             batch: BATCH,
@@ -227,7 +227,7 @@ fn learn_net(
 }
 
 /// Patches as examples.
-struct Lessons {
+struct PatchNetExamples {
     patches: Patches,
     inputs: usize,
     outputs: usize,
@@ -235,7 +235,7 @@ struct Lessons {
     scale: f32,
 }
 
-impl Examples for Lessons {
+impl Examples for PatchNetExamples {
     fn count(&self) -> usize {
         self.patches.len()
     }
@@ -283,9 +283,9 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     /// Patches of one shape whose lowest frequency follows the first input, if that is above zero.
-    fn forecasts(shape: Shape, count: usize) -> Forecasts {
+    fn patch_net_samples(shape: Shape, count: usize) -> PatchNetSamples {
         let random = &mut Pcg64Mcg::new(9);
-        let mut all = Forecasts::new(1);
+        let mut all = PatchNetSamples::new(1);
         for _ in 0..count {
             let mut inputs = vec![0i16; inputs(shape)];
             for input in &mut inputs {
@@ -309,8 +309,8 @@ mod tests {
     #[test]
     fn networks_learn_where_there_is_enough_to_learn_from() {
         let shape = Shape::new(4, 4).unwrap();
-        let mut all = forecasts(shape, 3 * FEWEST_PATCHES);
-        all.merge(forecasts(Shape::new(8, 8).unwrap(), 100));
+        let mut all = patch_net_samples(shape, 3 * FEWEST_PATCHES);
+        all.merge(patch_net_samples(Shape::new(8, 8).unwrap(), 100));
         let nets = all
             .learn(1, Budget::default(), |_| Ok(()))
             .unwrap()
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(nets.nets.iter().flatten().count(), 1);
         let net = nets.nets[shape.index()].as_ref().unwrap();
         let (mut before, mut after) = (0.0, 0.0);
-        let mut fresh = forecasts(shape, 500).patches;
+        let mut fresh = patch_net_samples(shape, 500).patches;
         let fresh = &mut fresh[shape.index()];
         for example in 0..500 {
             let own = &mut fresh.inputs[example * inputs(shape)..][..inputs(shape)];
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn two_predictions_share_what_one_cannot_say() {
         let shape = Shape::new(4, 4).unwrap();
-        let mut all = forecasts(shape, 8 * FEWEST_PATCHES);
+        let mut all = patch_net_samples(shape, 8 * FEWEST_PATCHES);
         let patches = &mut all.patches[shape.index()];
         // Half of the patches are dark, half are bright, and nothing around them tells which.
         for (i, patch) in patches
@@ -364,17 +364,17 @@ mod tests {
     #[test]
     fn stopping_is_heard_and_parts_share() {
         let shape = Shape::new(4, 4).unwrap();
-        let all = forecasts(shape, 100);
+        let all = patch_net_samples(shape, 100);
         assert!(matches!(
             all.learn(1, Budget::default(), |_| Err(TrainError::Stopped)),
             Err(TrainError::Stopped)
         ));
-        let part = Forecasts {
+        let part = PatchNetSamples {
             parts: MOST_PATCHES / 30,
-            ..forecasts(shape, 100)
+            ..patch_net_samples(shape, 100)
         };
         assert_eq!(part.intra_samples_missing(shape), Some(0));
-        let mut all = Forecasts::default();
+        let mut all = PatchNetSamples::default();
         all.merge(part);
         assert_eq!(all.patches[shape.index()].len(), 30);
         assert_eq!(all.patches[shape.index()].inputs.len(), 30 * inputs(shape));

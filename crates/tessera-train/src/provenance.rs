@@ -1,7 +1,7 @@
 //! What a dictionary says about its origin, and what a resumed run reads back from it.
 
+use crate::error::TrainError;
 use crate::gallery::Gallery;
-use crate::pipeline::TrainError;
 use tessera_dict::Dictionary;
 
 /// What a run was made from; the same for all its checkpoints.

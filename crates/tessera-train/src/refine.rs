@@ -2,9 +2,9 @@
 //!
 //! The step is that of the batchwise problem with orthonormal blocks: keep what lies above one threshold, then
 //! rotate every block to the best one for the code (Procrustes). The pull adds `k R` to the cross products, as if
-//! every atom of the block R had been seen k times; how strong it must be is judged on patches that did not take
+//! every atom of the block R had been seen k times; how strong it must be is decided by patches that did not take
 //! part in the fit, and a group that does not gain there stays as it was. Blocks are added, each starting from the
-//! principal axes of the patches that are coded worst, as long as the same judges gain from them.
+//! principal axes of the patches that are coded worst, as long as the same patches gain from them.
 
 use crate::harvest::Sample;
 use crate::union::worthwhile;
@@ -17,9 +17,9 @@ const PULLS: [f32; 2] = [0.05, 0.5];
 const NEW_PULL: f32 = 0.1;
 /// Alternations of code and blocks.
 const ROUNDS: usize = 6;
-/// Every so many-th picture judges.
-const JUDGE: u32 = 5;
-/// The judges' cost must fall to this share, or a change is not worth making.
+/// Every so many-th picture is for validation.
+const VALIDATION_STRIDE: u32 = 5;
+/// The cost of validation patches must fall to this share, or a change is not worth making.
 const WORTH_CHANGING: f64 = 0.998;
 /// The same for one more block, which costs bytes in the dictionary and bits to choose.
 const WORTH_ADDING: f64 = 0.99;
@@ -42,23 +42,23 @@ pub(crate) fn refine(
     if samples.len() < FEWEST {
         return None;
     }
-    let (judges, fitted): (Vec<&Sample>, Vec<&Sample>) = enough(samples.iter())
+    let (validation, fitted): (Vec<&Sample>, Vec<&Sample>) = enough(samples.iter())
         .into_iter()
-        .partition(|sample| sample.picture % JUDGE == 0);
-    if judges.len() < FEWEST / 10 {
+        .partition(|sample| sample.picture % VALIDATION_STRIDE == 0);
+    if validation.len() < FEWEST / 10 {
         return None;
     }
     let square = worthwhile(lambda).powi(2) as f32;
-    let (judges, fitted) = (spectra(&judges), spectra(&fitted));
+    let (validation, fitted) = (spectra(&validation), spectra(&fitted));
     let mut found = Found {
-        cost: cost(start, &judges, square),
+        cost: cost(start, &validation, square),
         blocks: start.clone(),
     };
     let mut changed = false;
     for pull in PULLS {
         let pulls = vec![pull; start.len()];
         let own = fit(&fitted, start, &pulls, square);
-        changed |= !start.is_empty() && found.improve(own, &judges, square, WORTH_CHANGING);
+        changed |= !start.is_empty() && found.improve(own, &validation, square, WORTH_CHANGING);
     }
     while found.blocks.len() < most {
         let mut more = found.blocks.clone();
@@ -66,7 +66,7 @@ pub(crate) fn refine(
         let mut pulls = vec![PULLS[0]; more.len()];
         pulls[more.len() - 1] = NEW_PULL;
         let own = fit(&fitted, &more, &pulls, square);
-        if !found.improve(own, &judges, square, WORTH_ADDING) {
+        if !found.improve(own, &validation, square, WORTH_ADDING) {
             break;
         }
         changed = true;
@@ -74,16 +74,16 @@ pub(crate) fn refine(
     changed.then_some(found.blocks)
 }
 
-/// The best blocks so far and what they cost the judges.
+/// The best blocks so far and what they cost the validation patches.
 struct Found {
     cost: f64,
     blocks: Blocks,
 }
 
 impl Found {
-    /// Takes over `blocks` if they lower the judges' cost to `share` of the present one.
-    fn improve(&mut self, blocks: Blocks, judges: &Mat<f32>, square: f32, share: f64) -> bool {
-        let own = cost(&blocks, judges, square);
+    /// Takes over `blocks` if they lower the cost of validation patches to `share` of the present one.
+    fn improve(&mut self, blocks: Blocks, validation: &Mat<f32>, square: f32, share: f64) -> bool {
+        let own = cost(&blocks, validation, square);
         let better = own < share * self.cost;
         if better {
             *self = Self { cost: own, blocks };

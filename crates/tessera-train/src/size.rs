@@ -1,7 +1,7 @@
 //! Dictionaries that must not exceed a size: bases that few patches choose go first.
 
+use crate::error::TrainError;
 use crate::harvest::{GroupKey, Harvest};
-use crate::pipeline::TrainError;
 use crate::transfer::transfer;
 use tessera_dict::{BasisSet, Dictionary, PlaneKind};
 

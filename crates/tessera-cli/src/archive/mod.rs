@@ -77,7 +77,7 @@ impl Done {
 }
 
 /// What became of one file.
-enum Outcome {
+enum FileResult {
     Done(Sizes),
     Skipped,
     Failed(Failure),
@@ -109,21 +109,19 @@ pub(crate) fn process(
     let bar = ArchiveBar::new(&tasks, pool.current_num_threads(), drawn);
     let process_one = |task: &Task| {
         let started = Instant::now();
-        let (outcome, warnings) = process_task(task, replacing, &work);
+        let (result, warnings) = process_task(task, replacing, &work);
         bar.suspend(|| {
             verbosity::warn(&task.input, &warnings);
-            verbosity::detail(describe(task, &outcome));
+            verbosity::detail(describe(task, &result));
         });
-        let took_time = matches!(outcome, Outcome::Done(_));
+        let took_time = matches!(result, FileResult::Done(_));
         bar.advance(task, took_time.then(|| started.elapsed()));
-        outcome
+        result
     };
-    let outcomes: Vec<Outcome> = pool.install(|| tasks.par_iter().map(process_one).collect());
+    let results: Vec<FileResult> = pool.install(|| tasks.par_iter().map(process_one).collect());
     bar.finish();
     let mut summary = Summary::new(wanted, failures);
-    outcomes
-        .into_iter()
-        .for_each(|outcome| summary.add(outcome));
+    results.into_iter().for_each(|result| summary.add(result));
     summary.report(args.json)
 }
 
@@ -132,18 +130,18 @@ fn process_task(
     task: &Task,
     replacing: Replacing,
     work: impl Fn(&Task) -> Result<Done>,
-) -> (Outcome, Vec<String>) {
+) -> (FileResult, Vec<String>) {
     if !replacing.force && is_done(task) {
-        return (Outcome::Skipped, Vec::new());
+        return (FileResult::Skipped, Vec::new());
     }
     let result = check_stale(task, replacing)
         .and_then(|()| make_folder(task))
         .and_then(|()| work(task));
     match result {
-        Ok(done) => (Outcome::Done(done.sizes), done.warnings),
+        Ok(done) => (FileResult::Done(done.sizes), done.warnings),
         Err(error) => {
             let failure = Failure::new(&task.input, &error);
-            (Outcome::Failed(failure), Vec::new())
+            (FileResult::Failed(failure), Vec::new())
         }
     }
 }
@@ -163,14 +161,14 @@ fn make_folder(task: &Task) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
-fn describe(task: &Task, outcome: &Outcome) -> String {
+fn describe(task: &Task, result: &FileResult) -> String {
     let (input, output) = (task.input.display(), task.output.display());
-    match outcome {
-        Outcome::Done(Sizes { before, after }) => {
+    match result {
+        FileResult::Done(Sizes { before, after }) => {
             format!("{input} -> {output}: {before} -> {after} bytes")
         }
-        Outcome::Skipped => format!("{input}: done before"),
-        Outcome::Failed(_) => format!("{input}: failed"),
+        FileResult::Skipped => format!("{input}: done before"),
+        FileResult::Failed(_) => format!("{input}: failed"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a run over many pictures did.
 
-use super::{Outcome, Sizes, Wanted};
+use super::{FileResult, Sizes, Wanted};
 use crate::exit::{self, Incomplete};
 use crate::files::print_report;
 use crate::verbosity;
@@ -55,17 +55,17 @@ impl Summary {
         }
     }
 
-    pub(super) fn add(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Done(Sizes { before, after }) => {
+    pub(super) fn add(&mut self, result: FileResult) {
+        match result {
+            FileResult::Done(Sizes { before, after }) => {
                 self.done += 1;
                 self.sizes.before += before;
                 self.sizes.after += after;
                 self.larger += usize::from(after > before);
                 self.larger_by += after.saturating_sub(before);
             }
-            Outcome::Skipped => self.skipped += 1,
-            Outcome::Failed(failure) => self.failures.push(failure),
+            FileResult::Skipped => self.skipped += 1,
+            FileResult::Failed(failure) => self.failures.push(failure),
         }
     }
 

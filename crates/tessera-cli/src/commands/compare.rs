@@ -9,8 +9,8 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::to_dynamic_image;
 use tessera_eval::compare::{all_metrics, error_map, largest_difference};
+use tessera_eval::image8::Image8;
 use tessera_eval::metrics::Metric;
-use tessera_eval::picture::Picture;
 
 /// Compare two pictures: every metric, and where they differ.
 #[derive(Debug, Args)]
@@ -73,16 +73,15 @@ fn check_map(path: &Path) -> Result<()> {
 }
 
 /// The colours of a picture in any format, 8 bits deep.
-fn read(path: &Path, dictionary: Option<&Path>) -> Result<Picture> {
-    let named = || path.display().to_string();
-    let picture = pictures::read(path, dictionary).with_context(named)?;
+fn read(path: &Path, dictionary: Option<&Path>) -> Result<Image8> {
+    let picture = pictures::read(path, dictionary)?;
     if picture.format().alpha && !picture.is_opaque() {
         verbosity::note(format_args!(
             "tessera: note: the transparency of {} is not compared",
             path.display()
         ));
     }
-    Picture::from_image(&to_dynamic_image(picture)).with_context(named)
+    Image8::from_image(&to_dynamic_image(picture)).with_context(|| path.display().to_string())
 }
 
 fn metric_lines(values: &[(Metric, Option<f64>)]) -> String {
@@ -96,7 +95,7 @@ fn metric_lines(values: &[(Metric, Option<f64>)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_eval::picture::Channels;
+    use tessera_eval::image8::Channels;
 
     #[test]
     fn the_map_is_written_and_sizes_must_agree() {
@@ -104,7 +103,7 @@ mod tests {
         let write = |name: &str, width: u32, value: u8| {
             let samples = vec![value; width as usize * 9];
             let path = folder.path().join(name);
-            let picture = Picture::new(width, 9, Channels::Gray, samples).unwrap();
+            let picture = Image8::new(width, 9, Channels::Gray, samples).unwrap();
             picture.write(&path).unwrap();
             path
         };
@@ -117,7 +116,7 @@ mod tests {
             overwrite: OverwriteArgs::default(),
         };
         run(&args(write("b.png", 9, 20))).unwrap();
-        let map = Picture::read(&folder.path().join("map.png")).unwrap();
+        let map = Image8::read(&folder.path().join("map.png")).unwrap();
         assert_eq!(&map.samples()[..3], [255, 0, 0]);
         std::fs::remove_file(folder.path().join("map.png")).unwrap();
         let error = run(&args(write("c.png", 10, 20))).unwrap_err();

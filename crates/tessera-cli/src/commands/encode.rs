@@ -289,11 +289,14 @@ fn encode_task(task: &Task, encoder: &FileEncoder) -> Result<Done> {
 }
 
 fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path, output: &Path) -> Result<()> {
-    args.overwrite.check(output, [input])?;
+    let named = || input.display().to_string();
+    if let Err(refusal) = args.overwrite.check(output, [input]) {
+        // Another output does not help what is no picture.
+        reader::open(&Input::open(input)?, encoder.read).with_context(named)?;
+        return Err(refusal);
+    }
     let file = Input::open(input)?;
-    let done = encoder
-        .encode(&file)
-        .with_context(|| input.display().to_string())?;
+    let done = encoder.encode(&file).with_context(named)?;
     files::write_output(output, &done.encoded.bytes, args.overwrite.force())?;
     verbosity::warn(input, &done.warnings);
     report(input, output, &done);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tessera_eval::codec::{Codec, ExternalSpec, Quality, Registry, Tessera};
 use tessera_eval::metrics::Metric;
 use tessera_eval::points::Point;
-use tessera_eval::rd::{Import, Outcome, QualityChoice, Request, execute};
+use tessera_eval::rd::{Import, QualityChoice, RdOutput, Request, execute};
 use tessera_eval::report::ViewerOptions;
 use tessera_eval::run::{Observer, ReportStage, Skip};
 
@@ -212,7 +212,7 @@ fn codec_list(registry: &Registry) -> String {
 }
 
 /// The BD-rates on the terminal, and where the rest is.
-fn result_text(outcome: &Outcome) -> String {
+fn result_text(outcome: &RdOutput) -> String {
     let report = &outcome.report;
     let mut text = format!("BD-rate against {}:\n", report.anchor);
     for row in report
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use crate::exit;
     use clap::Parser;
-    use tessera_eval::picture::{Channels, Picture};
+    use tessera_eval::image8::{Channels, Image8};
 
     #[derive(Debug, Parser)]
     struct Harness {
@@ -402,7 +402,7 @@ mod tests {
         let pictures = folder.path().join("pictures");
         std::fs::create_dir(&pictures).unwrap();
         let samples = (0..48 * 32 * 3).map(|i| (i % 251) as u8).collect();
-        let picture = Picture::new(48, 32, Channels::Rgb, samples).unwrap();
+        let picture = Image8::new(48, 32, Channels::Rgb, samples).unwrap();
         picture.write(&pictures.join("good.png")).unwrap();
         std::fs::write(pictures.join("bad.png"), b"not a PNG").unwrap();
         let output = folder.path().join("report");

@@ -3,24 +3,20 @@
 use crate::dictionaries;
 use crate::exit::Usage;
 use crate::files::{check_output, print_report, write_output};
-use crate::interrupt::Deadline;
+use crate::interrupt::Interrupt;
 use crate::progress::{StageBar, waiting};
 use crate::threads::with_threads;
 use crate::verbosity;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tessera_dict::Dictionary;
 use tessera_eval::gain;
-use tessera_train::references::{
-    ReferenceChoice, ReferenceParams, choose_references, references_of,
-};
-use tessera_train::{
-    Budget, Gallery, SpecialiseParams, Specialised, Stage, TrainError, TrainObserver, TrainParams,
-    specialise, train,
-};
+use tessera_train::gallery::Skipped;
+use tessera_train::references::ReferenceReport;
+use tessera_train::{Budget, Stage, TrainError, TrainObserver, Trained, Trainer};
 
 /// Arguments of `tessera train`.
 #[derive(Debug, Args)]
@@ -66,15 +62,10 @@ pub struct TrainArgs {
     force: bool,
 }
 
-/// Most files that are looked at: more would not change the dictionary, only the time it takes.
-const MOST_FILES: usize = 2000;
 /// Most held-out pictures of the table at the end.
 const MOST_REPORTED: usize = 12;
-
 /// Part of the time for measuring what was learned, on whole files.
 const FOR_MEASURING: f64 = 0.15;
-/// Part of the rest for choosing reference pictures.
-const FOR_REFERENCES: f64 = 0.3;
 
 /// Runs `tessera train`.
 ///
@@ -83,49 +74,73 @@ const FOR_REFERENCES: f64 = 0.3;
 pub fn run(args: &TrainArgs) -> Result<()> {
     check_output(&args.output, args.force)?;
     let time = Budget::new(args.time);
-    let gallery = gallery(args)?;
-    if args.from.to_str() == Some("untrained") {
-        return from_nothing(args, &gallery);
-    }
-    if gallery.len() < 2 {
-        bail!(Usage(
-            "learning takes at least two pictures: some to learn from, others to check the gain on"
-                .into()
-        ));
-    }
-    let (training, judges) = gallery.hold_out(args.holdout);
-    let for_measuring = if args.no_report { 0.0 } else { FOR_MEASURING };
-    let mut watch = Watch::new(args, time.share(1.0 - for_measuring));
-    let result = fit(args, &training, &judges, &mut watch)?;
-    let better = is_better(args, &judges, &result, time, &watch)?;
+    let mut watch = Watch::new(args);
+    let trained = trainer(args)?.observer(&mut watch).train();
+    watch.bar.finish();
+    let trained = trained.map_err(advised)?;
+    let better = match trained.change {
+        Some(change) => is_better(args, &trained, change, time, &watch)?,
+        None => true,
+    };
     if !better && !args.force {
         remove_checkpoint(&args.output);
-        eprintln!("{}", why_nothing_is_written(args, &result));
+        eprintln!("{}", why_nothing_is_written(args, &trained));
         return Ok(());
     }
-    write(args, &result.dictionary, training.len())?;
-    if !result.finished {
-        eprintln!(
-            "stopped early with the best dictionary so far; go on with --resume {}",
-            args.output.display()
-        );
+    write(args, &trained)
+}
+
+/// The training that the command line asks for.
+fn trainer(args: &TrainArgs) -> Result<Trainer<'static>> {
+    let mut trainer = Trainer::new(&args.pictures)
+        .holdout(args.holdout)
+        .references(!args.no_references)
+        .seed(args.seed)
+        .note(note(args)?);
+    trainer = match args.from.to_str() {
+        Some("default") => trainer,
+        Some("untrained") => trainer.from_scratch(),
+        _ => trainer.start(dictionaries::load(&args.from)?),
+    };
+    if let Some(file) = &args.resume {
+        trainer = trainer.resume(dictionaries::load(file)?);
     }
-    Ok(())
+    if let Some(time) = args.time {
+        let for_measuring = if args.no_report { 0.0 } else { FOR_MEASURING };
+        trainer = trainer.time(time.mul_f64(1.0 - for_measuring));
+    }
+    if let Some(bytes) = args.max_size {
+        trainer = trainer.max_size(bytes);
+    }
+    if let Some(threads) = args.threads {
+        trainer = trainer.threads(threads);
+    }
+    Ok(trainer)
+}
+
+/// What went wrong, with the option that helps.
+fn advised(error: TrainError) -> anyhow::Error {
+    match error {
+        TrainError::NoPictures | TrainError::OnePicture => Usage(error.to_string()).into(),
+        TrainError::OtherRun => anyhow!("{error} (--from)"),
+        TrainError::TooLarge { .. } => anyhow!("{error}; allow more with --max-size"),
+        error => error.into(),
+    }
 }
 
 /// Whether the result is worth having instead of the default dictionary; tells the figures that this follows from.
 fn is_better(
     args: &TrainArgs,
-    judges: &Gallery,
-    result: &Specialised,
+    trained: &Trained,
+    change: f64,
     time: Budget,
     watch: &Watch,
 ) -> Result<bool> {
-    let learned = gain::is_worth_telling(result.change);
+    let learned = gain::is_worth_telling(change);
     if args.no_report {
         eprintln!(
             "held-out pictures: {:+.1} % bits at equal error against the default dictionary",
-            100.0 * result.change
+            100.0 * change
         );
         return Ok(learned);
     }
@@ -133,9 +148,9 @@ fn is_better(
         return Ok(false);
     }
     let bar = waiting("measuring the gain on held-out pictures");
-    let shown = judges.clone().sampled(MOST_REPORTED);
-    let dictionary = result.dictionary.clone();
-    let go_on = || !time.is_over() && !watch.deadline.interrupted();
+    let shown = trained.validation.clone().sampled(MOST_REPORTED);
+    let dictionary = trained.dictionary.clone();
+    let go_on = || !time.is_over() && !watch.interrupt.pressed();
     let measured = with_threads(args.threads, || {
         Ok(gain::measure(shown.files(), dictionary, &go_on)?)
     });
@@ -145,8 +160,8 @@ fn is_better(
     Ok(measured.is_worth_telling())
 }
 
-fn why_nothing_is_written(args: &TrainArgs, result: &Specialised) -> String {
-    let reason = match result.finished {
+fn why_nothing_is_written(args: &TrainArgs, trained: &Trained) -> String {
+    let reason = match trained.finished {
         true => "nothing that was learned is better than the default dictionary",
         false => "nothing better than the default dictionary was found in this time; give it more",
     };
@@ -156,143 +171,23 @@ fn why_nothing_is_written(args: &TrainArgs, result: &Specialised) -> String {
     )
 }
 
-/// Fits an existing dictionary to the pictures.
-fn fit(
-    args: &TrainArgs,
-    training: &Gallery,
-    judges: &Gallery,
-    watch: &mut Watch,
-) -> Result<Specialised> {
-    let start = match args.from.to_str() {
-        Some("default") => Dictionary::builtin().clone(),
-        _ => dictionaries::load(&args.from)?,
-    };
-    let resumed = match &args.resume {
-        Some(file) => Some(dictionaries::load(file)?),
-        None => None,
-    };
-    let chosen = with_references(args, training, judges, start, resumed.as_ref(), watch)?;
-    let default = Dictionary::builtin();
-    let params = SpecialiseParams {
-        seed: args.seed,
-        max_bytes: args.max_size,
-        note: note(args)?,
-        baseline: (chosen.dictionary.id() != default.id()).then(|| default.clone()),
-        budget: watch.budget,
-        taken: chosen.taken.clone(),
-        ..SpecialiseParams::default()
-    };
-    // What became a reference would be predicted from itself.
-    let training = training.without(&chosen.taken);
-    let result = with_threads(args.threads, || {
-        let (start, resumed) = (&chosen.dictionary, resumed.as_ref());
-        Ok(specialise(
-            &training, judges, start, resumed, &params, watch,
-        )?)
-    });
-    watch.bar.finish();
-    let mut result = result?;
-    // What is written is what will be read: the identity is that of the file.
-    result.dictionary = Dictionary::from_bytes(&result.dictionary.to_bytes())?;
-    watch.checkpoint(&result.dictionary);
-    Ok(result)
-}
-
-/// The start with the pictures that the collection profits from being predicted from, if there are any; those of the
-/// checkpoint when resuming.
-fn with_references(
-    args: &TrainArgs,
-    training: &Gallery,
-    judges: &Gallery,
-    start: Dictionary,
-    resumed: Option<&Dictionary>,
-    watch: &mut Watch,
-) -> Result<ReferenceChoice> {
-    if let Some(checkpoint) = resumed {
-        return with_threads(args.threads, || {
-            Ok(references_of(checkpoint, training, &start)?)
-        });
-    }
-    if args.no_references {
-        return Ok(ReferenceChoice::none(start));
-    }
-    let params = reference_params(args, &start, watch.budget.share(FOR_REFERENCES));
-    let chosen = with_threads(args.threads, || {
-        match choose_references(training, judges, &start, &params, watch) {
-            Err(TrainError::Stopped) => Ok(None),
-            chosen => Ok(Some(chosen?)),
-        }
-    })?;
-    let Some(chosen) = chosen else {
-        eprintln!("stopped while choosing reference pictures: none are used");
-        return Ok(ReferenceChoice::none(start));
-    };
-    eprintln!("{}", chosen.report.summary());
-    verbosity::detail(format!("on parts of pictures: {}", chosen.report));
-    Ok(chosen)
-}
-
-fn reference_params(args: &TrainArgs, start: &Dictionary, budget: Budget) -> ReferenceParams {
-    let mut params = ReferenceParams {
-        seed: args.seed,
-        budget,
-        ..ReferenceParams::default()
-    };
-    if let Some(limit) = args.max_size {
-        let room = limit.saturating_sub(start.to_bytes().len());
-        params.max_bytes = params.max_bytes.min(limit / 4).max(room);
-    }
-    params
-}
-
-/// Learns everything anew, as the default dictionary was.
-fn from_nothing(args: &TrainArgs, gallery: &Gallery) -> Result<()> {
-    let params = TrainParams {
-        seed: args.seed,
-        note: note(args)?,
-        ..TrainParams::default()
-    };
-    let mut watch = Watch::new(args, Budget::new(args.time));
-    let dictionary = with_threads(args.threads, || {
-        Ok(train(
-            gallery,
-            &Dictionary::untrained(),
-            &params,
-            &mut watch,
-        )?)
-    });
-    watch.bar.finish();
-    write(args, &dictionary?, gallery.len())
-}
-
-fn write(args: &TrainArgs, dictionary: &Dictionary, pictures: usize) -> Result<()> {
-    let file = dictionary.to_bytes();
+fn write(args: &TrainArgs, trained: &Trained) -> Result<()> {
+    let file = trained.dictionary.to_bytes();
     write_output(&args.output, &file, args.force)?;
     remove_checkpoint(&args.output);
     eprintln!(
-        "{}: {} bytes, learned from {pictures} pictures",
+        "{}: {} bytes, learned from {} pictures",
         args.output.display(),
         file.len(),
+        trained.training.len(),
     );
+    if !trained.finished {
+        eprintln!(
+            "stopped early with the best dictionary so far; go on with --resume {}",
+            args.output.display()
+        );
+    }
     Ok(())
-}
-
-fn gallery(args: &TrainArgs) -> Result<Gallery> {
-    let gallery = Gallery::open(&args.pictures).context("looking for pictures")?;
-    let (gallery, skipped) = match args.from.to_str() {
-        // The default dictionary's recipe takes everything.
-        Some("untrained") => gallery.readable(),
-        _ => gallery.sampled(MOST_FILES).readable(),
-    };
-    for file in &skipped {
-        eprintln!("skipped {}: {}", file.file.display(), file.reason);
-    }
-    if gallery.is_empty() {
-        let message =
-            "there are no readable pictures in what was given; name folders that hold some";
-        return Err(Usage(message.into()).into());
-    }
-    Ok(gallery)
 }
 
 fn note(args: &TrainArgs) -> Result<String> {
@@ -302,21 +197,18 @@ fn note(args: &TrainArgs) -> Result<String> {
     std::fs::read_to_string(file).with_context(|| format!("reading the note {}", file.display()))
 }
 
-/// Shows progress, keeps checkpoints, and stops on time or on Ctrl-C.
+/// Shows progress, keeps checkpoints, and stops on Ctrl-C.
 struct Watch {
     bar: StageBar,
-    deadline: Deadline,
-    /// The time until then.
-    budget: Budget,
+    interrupt: Interrupt,
     checkpoint: PathBuf,
 }
 
 impl Watch {
-    fn new(args: &TrainArgs, budget: Budget) -> Self {
+    fn new(args: &TrainArgs) -> Self {
         Self {
             bar: StageBar::new(),
-            deadline: Deadline::new(budget.time_left()),
-            budget,
+            interrupt: Interrupt::new(),
             checkpoint: checkpoint_path(&args.output),
         }
     }
@@ -327,8 +219,21 @@ impl TrainObserver for Watch {
         self.bar.progress(stage, done, total);
     }
 
-    fn judged(&mut self, change: f64) {
-        self.bar.judged(change);
+    fn skipped(&mut self, file: &Skipped) {
+        eprintln!("skipped {}: {}", file.file.display(), file.reason);
+    }
+
+    fn references_chosen(&mut self, report: Option<&ReferenceReport>) {
+        let Some(report) = report else {
+            eprintln!("stopped while choosing reference pictures: none are used");
+            return;
+        };
+        eprintln!("{}", report.summary());
+        verbosity::detail(format!("on parts of pictures: {report}"));
+    }
+
+    fn validated(&mut self, change: f64) {
+        self.bar.validated(change);
         verbosity::detail(format!("held-out bits {:+.2} %", 100.0 * change));
     }
 
@@ -339,7 +244,7 @@ impl TrainObserver for Watch {
     }
 
     fn stopped(&self) -> bool {
-        self.deadline.over()
+        self.interrupt.pressed()
     }
 }
 

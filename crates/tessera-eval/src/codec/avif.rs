@@ -1,7 +1,7 @@
 //! AVIF in pure Rust: rav1e encodes, rav1d decodes, neither with assembler.
 
 use super::{Codec, CodecError, Quality, Tuning};
-use crate::picture::{Channels, Picture};
+use crate::image8::{Channels, Image8};
 use crate::timing::Timed;
 use ravif::{BitDepth, Encoder, Img, RGBA8};
 use tessera_codec::image_io::{ReadImageError, read_picture, to_dynamic_image};
@@ -38,7 +38,7 @@ impl Codec for Avif {
         })
     }
 
-    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
+    fn encode(&self, picture: &Image8, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let quality = quality.within(1.0, 100.0, "1 to 100")? as f32;
         let rgb = picture.to_rgb();
         let pixels: Vec<RGBA8> = rgb
@@ -59,10 +59,10 @@ impl Codec for Avif {
         Ok(encoded.avif_file.into())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Image8>, CodecError> {
         let failed = |error: ReadImageError| CodecError::Failed(error.to_string());
         let rgb = to_dynamic_image(read_picture(bytes).map_err(failed)?).into_rgb8();
         let (width, height) = rgb.dimensions();
-        Ok(Picture::new(width, height, Channels::Rgb, rgb.into_raw())?.into())
+        Ok(Image8::new(width, height, Channels::Rgb, rgb.into_raw())?.into())
     }
 }

@@ -1,7 +1,7 @@
 //! Any codec as a pair of commands that read and write files.
 
 use super::{Codec, CodecError, Quality, Tuning};
-use crate::picture::Picture;
+use crate::image8::Image8;
 use crate::timing::{Cost, Timed};
 use std::fs;
 use std::io::Read;
@@ -116,7 +116,7 @@ impl Codec for External {
         self.spec.tuning
     }
 
-    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
+    fn encode(&self, picture: &Image8, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let folder = TempDir::new()?;
         let input = folder.path().join("in.png");
         let output = folder.path().join(format!("out.{}", self.spec.extension));
@@ -128,14 +128,14 @@ impl Codec for External {
         })
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Image8>, CodecError> {
         let folder = TempDir::new()?;
         let input = folder.path().join(format!("in.{}", self.spec.extension));
         let output = folder.path().join("out.png");
         fs::write(&input, bytes)?;
         let cost = self.decode.run(&input, &output, "")?;
         Ok(Timed {
-            value: Picture::read(&output)?,
+            value: Image8::read(&output)?,
             own_cost: Some(cost),
         })
     }
@@ -237,7 +237,7 @@ fn split_words(text: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::Channels;
+    use crate::image8::Channels;
 
     fn copying(encode: &str) -> Result<External, CodecError> {
         External::new(ExternalSpec::of_user(
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_copying_codec_is_lossless() {
         let codec = copying("cp {in} {out}").unwrap();
-        let picture = Picture::new(3, 2, Channels::Rgb, (0..18).collect()).unwrap();
+        let picture = Image8::new(3, 2, Channels::Rgb, (0..18).collect()).unwrap();
         let encoded = codec.encode(&picture, &Quality::new("1")).unwrap();
         assert!(encoded.own_cost.is_some());
         let decoded = codec.decode(&encoded.value).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_failing_command_is_quoted() {
         let codec = copying("sh -c 'echo no {q} today >&2; exit 3' {in} {out}").unwrap();
-        let picture = Picture::new(1, 1, Channels::Gray, vec![0]).unwrap();
+        let picture = Image8::new(1, 1, Channels::Gray, vec![0]).unwrap();
         let error = codec.encode(&picture, &Quality::new("7")).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("no 7 today") && text.contains('3'), "{text}");

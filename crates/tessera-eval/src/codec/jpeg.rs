@@ -4,7 +4,7 @@
 //! decoder behind `image`) garbles such files when chroma is subsampled, hence jpeg-decoder.
 
 use super::{Codec, CodecError, Quality, Tuning};
-use crate::picture::{Channels, Picture};
+use crate::image8::{Channels, Image8};
 use crate::timing::Timed;
 use jpeg_decoder::{Decoder, PixelFormat};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
@@ -41,7 +41,7 @@ impl Codec for Jpeg {
         })
     }
 
-    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
+    fn encode(&self, picture: &Image8, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let quality = quality.within(1.0, 100.0, "1 to 100")?.round() as u8;
         let mut bytes = Vec::new();
         let mut encoder = Encoder::new(&mut bytes, quality);
@@ -64,7 +64,7 @@ impl Codec for Jpeg {
         Ok(bytes.into())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Image8>, CodecError> {
         let failed = |error: jpeg_decoder::Error| CodecError::Failed(error.to_string());
         let mut decoder = Decoder::new(bytes);
         let samples = decoder.decode().map_err(failed)?;
@@ -77,6 +77,6 @@ impl Codec for Jpeg {
             other => return Err(CodecError::Failed(format!("unexpected {other:?} samples"))),
         };
         let (width, height) = (u32::from(info.width), u32::from(info.height));
-        Ok(Picture::new(width, height, channels, samples)?.into())
+        Ok(Image8::new(width, height, channels, samples)?.into())
     }
 }

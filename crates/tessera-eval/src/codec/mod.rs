@@ -15,7 +15,7 @@ pub use registry::{Registry, RegistryEntry};
 pub use tessera::Tessera;
 pub use webp::lossless as webp_lossless;
 
-use crate::picture::{Picture, PictureError, first_u32};
+use crate::image8::{Image8, Image8Error, first_u32};
 use crate::timing::Timed;
 use std::fmt;
 use std::io;
@@ -62,7 +62,7 @@ pub enum CodecError {
     Io(#[from] io::Error),
     /// What came out is no picture.
     #[error(transparent)]
-    Picture(#[from] PictureError),
+    Picture(#[from] Image8Error),
 }
 
 /// A codec's quality setting, exactly as written: commands get it verbatim.
@@ -162,13 +162,13 @@ pub trait Codec: Send + Sync {
     ///
     /// # Errors
     /// [`CodecError`], reported per point; a run goes on without it.
-    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError>;
+    fn encode(&self, picture: &Image8, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError>;
 
     /// Decodes what [`Codec::encode`] wrote.
     ///
     /// # Errors
     /// As for [`Codec::encode`].
-    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError>;
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Image8>, CodecError>;
 
     /// A number that changes with name, version or settings: the key of what may be reused.
     fn setup(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! Our own codec, with the built-in dictionary or another one.
 
 use super::{Codec, CodecError, Quality, Tuning};
-use crate::picture::{Channels, Picture, first_u32};
+use crate::image8::{Channels, Image8, first_u32};
 use crate::timing::Timed;
 use std::sync::OnceLock;
 use tessera_codec::{Colour, Decoder, Encoder, PreparedDictionary, Samples};
@@ -45,7 +45,7 @@ impl Tessera {
             ((x * x / 3 + y * (channel + 2) * 5 + x * y / 7) % 256) as u8
         };
         let samples = (0..SIDE * SIDE * 3).map(wave).collect();
-        let picture = Picture::new(SIDE, SIDE, Channels::Rgb, samples)?;
+        let picture = Image8::new(SIDE, SIDE, Channels::Rgb, samples)?;
         let bytes = self.encode(&picture, &Quality::new("60"))?.value;
         Ok(first_u32(&blake3::hash(&bytes)))
     }
@@ -85,7 +85,7 @@ impl Codec for Tessera {
         })
     }
 
-    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
+    fn encode(&self, picture: &Image8, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let quality = quality.within(0.0, 100.0, "0 to 100")?.round() as u8;
         let (width, height) = (picture.width(), picture.height());
         let samples = picture.samples().to_vec();
@@ -101,7 +101,7 @@ impl Codec for Tessera {
         Ok(encoded.bytes.into())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Image8>, CodecError> {
         let mut decoder = Decoder::new().threads(1);
         if let Some(dictionary) = &self.dictionary {
             decoder = decoder.dictionary(dictionary);
@@ -113,7 +113,7 @@ impl Codec for Tessera {
         };
         let (width, height) = (decoded.width(), decoded.height());
         match decoded.into_samples() {
-            Samples::U8(samples) => Ok(Picture::new(width, height, channels, samples)?.into()),
+            Samples::U8(samples) => Ok(Image8::new(width, height, channels, samples)?.into()),
             Samples::U16(_) => Err(CodecError::Failed("8 bits went in, more came out".into())),
         }
     }

@@ -1,7 +1,7 @@
 //! Lossy WebP by libwebp, and lossless WebP for pictures embedded in a report.
 
 use super::{Codec, CodecError, Quality, Tuning};
-use crate::picture::{Channels, Picture};
+use crate::image8::{Channels, Image8};
 use crate::timing::Timed;
 use webp::{Decoder, Encoder, WebPConfig};
 
@@ -37,18 +37,18 @@ impl Codec for Webp {
         })
     }
 
-    fn encode(&self, picture: &Picture, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
+    fn encode(&self, picture: &Image8, quality: &Quality) -> Result<Timed<Vec<u8>>, CodecError> {
         let mut config = configuration()?;
         config.quality = quality.within(0.0, 100.0, "0 to 100")? as f32;
         config.method = METHOD;
         Ok(encode_with(picture, &config)?.into())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Timed<Picture>, CodecError> {
+    fn decode(&self, bytes: &[u8]) -> Result<Timed<Image8>, CodecError> {
         let image = Decoder::new(bytes)
             .decode()
             .ok_or_else(|| CodecError::Failed("libwebp cannot decode it".into()))?;
-        let rgb = Picture::new(image.width(), image.height(), Channels::Rgb, image.to_vec())?;
+        let rgb = Image8::new(image.width(), image.height(), Channels::Rgb, image.to_vec())?;
         Ok(rgb.into())
     }
 }
@@ -57,7 +57,7 @@ impl Codec for Webp {
 ///
 /// # Errors
 /// [`CodecError::Failed`] if libwebp refuses, as for sides over 16383 pixels.
-pub fn lossless(picture: &Picture) -> Result<Vec<u8>, CodecError> {
+pub fn lossless(picture: &Image8) -> Result<Vec<u8>, CodecError> {
     let mut config = configuration()?;
     config.lossless = 1;
     config.exact = 1;
@@ -69,7 +69,7 @@ fn configuration() -> Result<WebPConfig, CodecError> {
     WebPConfig::new().map_err(|()| CodecError::Failed("libwebp has another version".into()))
 }
 
-fn encode_with(picture: &Picture, config: &WebPConfig) -> Result<Vec<u8>, CodecError> {
+fn encode_with(picture: &Image8, config: &WebPConfig) -> Result<Vec<u8>, CodecError> {
     let rgb = picture.to_rgb();
     let encoded = Encoder::from_rgb(rgb.samples(), rgb.width(), rgb.height())
         .encode_advanced(config)

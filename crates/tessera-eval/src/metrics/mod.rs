@@ -10,7 +10,7 @@ pub use perceptual::{butteraugli, ssimulacra2};
 pub use planes::Planes;
 pub use psnr::{IDENTICAL_DB, psnr};
 
-use crate::picture::{Channels, Picture};
+use crate::image8::{Channels, Image8};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -171,14 +171,14 @@ impl FromStr for Metric {
 /// Compares pictures with one original, whose planes are prepared once.
 #[derive(Debug)]
 pub struct Comparison<'a> {
-    reference: &'a Picture,
+    reference: &'a Image8,
     planes: Planes,
 }
 
 impl<'a> Comparison<'a> {
     /// Prepares the original.
     #[must_use]
-    pub fn with(reference: &'a Picture) -> Self {
+    pub fn with(reference: &'a Image8) -> Self {
         let planes = Planes::of(reference);
         Self { reference, planes }
     }
@@ -193,7 +193,7 @@ impl<'a> Comparison<'a> {
     /// [`MetricError::Library`] if a metric crate fails.
     pub fn measure(
         &self,
-        distorted: &Picture,
+        distorted: &Image8,
         metrics: &[Metric],
     ) -> Result<Vec<Option<f64>>, MetricError> {
         check_shape(self.reference, distorted)?;
@@ -223,13 +223,13 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn psnr_samples(a: &Picture, b: &Picture) -> f64 {
+fn psnr_samples(a: &Image8, b: &Image8) -> f64 {
     let pairs = a.samples().iter().zip(b.samples());
     psnr(pairs.map(|(&x, &y)| f64::from(x) - f64::from(y)))
 }
 
-fn check_shape(a: &Picture, b: &Picture) -> Result<(), MetricError> {
-    let shape = |p: &Picture| {
+fn check_shape(a: &Image8, b: &Image8) -> Result<(), MetricError> {
+    let shape = |p: &Image8| {
         let kind = match p.channels() {
             Channels::Gray => "gray",
             Channels::Rgb => "RGB",
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn different_shapes_are_refused() {
-        let gray = Picture::new(2, 1, Channels::Gray, vec![0, 0]).unwrap();
+        let gray = Image8::new(2, 1, Channels::Gray, vec![0, 0]).unwrap();
         let error = Comparison::with(&gray)
             .measure(&gray.to_rgb(), &[Metric::PsnrY])
             .unwrap_err();
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn small_pictures_have_no_ms_ssim() {
-        let gray = Picture::new(100, 200, Channels::Gray, vec![7; 20_000]).unwrap();
+        let gray = Image8::new(100, 200, Channels::Gray, vec![7; 20_000]).unwrap();
         let values = Comparison::with(&gray)
             .measure(&gray, &[Metric::MsSsim, Metric::PsnrY])
             .unwrap();

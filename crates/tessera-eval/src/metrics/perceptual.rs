@@ -1,7 +1,7 @@
 //! The perceptual metrics, by the crates that keep them.
 
 use super::{Metric, MetricError};
-use crate::picture::Picture;
+use crate::image8::Image8;
 use ::butteraugli::{ButteraugliParams, Img, RGB8};
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
@@ -12,7 +12,7 @@ const MIN_SIDE: u32 = 8;
 ///
 /// # Errors
 /// [`MetricError::Library`] if the crate fails.
-pub fn ssimulacra2(a: &Picture, b: &Picture) -> Result<Option<f64>, MetricError> {
+pub fn ssimulacra2(a: &Image8, b: &Image8) -> Result<Option<f64>, MetricError> {
     if too_small(a) {
         return Ok(None);
     }
@@ -22,7 +22,7 @@ pub fn ssimulacra2(a: &Picture, b: &Picture) -> Result<Option<f64>, MetricError>
     Ok(Some(value))
 }
 
-fn rgb_slice(picture: &Picture) -> Result<PixelSlice<'_>, MetricError> {
+fn rgb_slice(picture: &Image8) -> Result<PixelSlice<'_>, MetricError> {
     let (width, height) = (picture.width(), picture.height());
     let stride = width as usize * 3;
     PixelSlice::new(
@@ -39,7 +39,7 @@ fn rgb_slice(picture: &Picture) -> Result<PixelSlice<'_>, MetricError> {
 ///
 /// # Errors
 /// [`MetricError::Library`] if the crate fails.
-pub fn butteraugli(a: &Picture, b: &Picture) -> Result<Option<f64>, MetricError> {
+pub fn butteraugli(a: &Image8, b: &Image8) -> Result<Option<f64>, MetricError> {
     if too_small(a) {
         return Ok(None);
     }
@@ -52,13 +52,13 @@ pub fn butteraugli(a: &Picture, b: &Picture) -> Result<Option<f64>, MetricError>
     Ok(result.pnorm(3.0))
 }
 
-fn rgb_pixels(picture: &Picture) -> Vec<RGB8> {
+fn rgb_pixels(picture: &Image8) -> Vec<RGB8> {
     let rgb = picture.to_rgb();
     let pixels = rgb.samples().chunks_exact(3);
     pixels.map(|p| RGB8::new(p[0], p[1], p[2])).collect()
 }
 
-fn too_small(picture: &Picture) -> bool {
+fn too_small(picture: &Image8) -> bool {
     picture.width().min(picture.height()) < MIN_SIDE
 }
 

@@ -1,7 +1,7 @@
 //! BT.601 full-range planes in floating point, the colour space of the PSNRs and of MS-SSIM.
 
 use super::psnr::psnr;
-use crate::picture::{Channels, Picture};
+use crate::image8::{Channels, Image8};
 
 /// Rows give Y, Cb and Cr; chroma is centred on zero.
 const YUV_FROM_RGB: [[f64; 3]; 3] = [
@@ -20,7 +20,7 @@ pub struct Planes {
 impl Planes {
     /// Converts a picture; nothing is rounded.
     #[must_use]
-    pub fn of(picture: &Picture) -> Self {
+    pub fn of(picture: &Image8) -> Self {
         match picture.channels() {
             Channels::Gray => Self {
                 luma: picture.samples().iter().map(|&v| f64::from(v)).collect(),
@@ -62,7 +62,7 @@ impl Planes {
     }
 }
 
-fn weighted(picture: &Picture, weights: [f64; 3]) -> Vec<f64> {
+fn weighted(picture: &Image8, weights: [f64; 3]) -> Vec<f64> {
     let weigh = |rgb: &[u8]| -> f64 {
         rgb.iter()
             .zip(weights)

@@ -2,8 +2,8 @@
 
 use super::model::Report;
 use crate::codec::{Codec, CodecError, Quality, Tuning, webp_lossless};
+use crate::image8::Image8;
 use crate::metrics::Comparison;
-use crate::picture::Picture;
 use crate::run::{Observer, Plan, ReportStage, Skip, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -170,7 +170,7 @@ fn exhibit(
 fn show(
     codec: &dyn Codec,
     report: &Report,
-    picture: &Picture,
+    picture: &Image8,
     comparison: &Comparison<'_>,
     quality: Quality,
     bytes: &[u8],
@@ -191,7 +191,7 @@ fn show(
     })
 }
 
-fn data_uri(picture: &Picture) -> Result<String, CodecError> {
+fn data_uri(picture: &Image8) -> Result<String, CodecError> {
     let encoded = STANDARD.encode(webp_lossless(picture)?);
     Ok(format!("data:image/webp;base64,{encoded}"))
 }
@@ -201,7 +201,7 @@ fn tuned(
     codec: &dyn Codec,
     report: &Report,
     source: &Source,
-    picture: &Picture,
+    picture: &Image8,
     target: usize,
 ) -> Result<(Quality, Vec<u8>), CodecError> {
     match codec.tuning() {

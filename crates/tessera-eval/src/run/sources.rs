@@ -1,15 +1,11 @@
 //! The pictures of a run: files and folders, checked before anything is measured.
 
 use super::{RunError, Skip};
-use crate::picture::{Picture, PictureError};
+use crate::image8::{Image8, Image8Error};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Extensions that make a file in a folder a picture; files named directly need none.
-const EXTENSIONS: [&str; 10] = [
-    "png", "jpg", "jpeg", "webp", "ppm", "pgm", "pnm", "tif", "tiff", "bmp",
-];
+use tessera_codec::image_io::EXTENSIONS;
 
 /// A readable picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +18,7 @@ pub struct Source {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// [`Picture::fingerprint`] of what is measured.
+    /// [`Image8::fingerprint`] of what is measured.
     pub fingerprint: u32,
     /// Whether only its luma is measured.
     pub luma_only: bool,
@@ -32,14 +28,14 @@ impl Source {
     /// Reads the samples, as luma if that is what the run measures.
     ///
     /// # Errors
-    /// [`PictureError`] if the file has gone or changed since it was checked.
-    pub fn load(&self) -> Result<Picture, PictureError> {
+    /// [`Image8Error`] if the file has gone or changed since it was checked.
+    pub fn load(&self) -> Result<Image8, Image8Error> {
         load(&self.path, self.luma_only)
     }
 }
 
-fn load(path: &Path, luma_only: bool) -> Result<Picture, PictureError> {
-    let picture = Picture::read(path)?;
+fn load(path: &Path, luma_only: bool) -> Result<Image8, Image8Error> {
+    let picture = Image8::read(path)?;
     Ok(if luma_only {
         picture.to_gray()
     } else {
@@ -104,7 +100,7 @@ fn is_picture(path: &Path) -> bool {
     known && path.is_file()
 }
 
-fn source(path: &Path, luma_only: bool) -> Result<Source, PictureError> {
+fn source(path: &Path, luma_only: bool) -> Result<Source, Image8Error> {
     let picture = load(path, luma_only)?;
     let stem = path.file_stem().unwrap_or_default();
     Ok(Source {
@@ -120,12 +116,12 @@ fn source(path: &Path, luma_only: bool) -> Result<Source, PictureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::Channels;
+    use crate::image8::Channels;
 
     fn folder_with(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (i, name) in names.iter().enumerate() {
-            let picture = Picture::new(1, 2, Channels::Rgb, vec![i as u8; 6]).unwrap();
+            let picture = Image8::new(1, 2, Channels::Rgb, vec![i as u8; 6]).unwrap();
             picture.write(&folder.path().join(name)).unwrap();
         }
         folder

@@ -2,8 +2,8 @@
 
 use super::{RunError, Skip, Task};
 use crate::codec::{CodecError, Quality};
+use crate::image8::{Image8, Image8Error};
 use crate::metrics::{Comparison, Metric, MetricError};
-use crate::picture::{Picture, PictureError};
 use crate::points::{Point, file_precision};
 use crate::timing::{Cost, timed};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -19,7 +19,7 @@ pub(super) struct Worker<'a> {
 #[derive(Debug, Error)]
 enum PointError {
     #[error(transparent)]
-    Picture(#[from] PictureError),
+    Picture(#[from] Image8Error),
     #[error(transparent)]
     Codec(#[from] CodecError),
     #[error(transparent)]
@@ -58,7 +58,7 @@ impl<'a> Worker<'a> {
         &self,
         task: &Task<'_>,
         quality: &Quality,
-        original: &Picture,
+        original: &Image8,
         comparison: &Comparison<'_>,
     ) -> Result<Point, PointError> {
         let (bytes, encode) = timed(|| task.codec.encode(original, quality))?;

@@ -3,8 +3,8 @@
 use super::ReferenceParams;
 use super::thumbnails::{Group, Kind, Thumbnail, groups, thumbnails};
 use crate::budget::Budget;
+use crate::error::TrainError;
 use crate::gallery::Gallery;
-use crate::pipeline::TrainError;
 use rand::RngExt;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;

@@ -3,8 +3,8 @@
 use super::ReferenceParams;
 use super::candidates::Candidate;
 use crate::budget::{Budget, order};
+use crate::error::TrainError;
 use crate::gallery::{Gallery, Task};
-use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::internals::encoder::cost::reference::{BlockCosts, reference_costs};
 use tessera_codec::{

@@ -8,11 +8,12 @@
 mod candidates;
 mod gains;
 mod thumbnails;
-mod trial;
+mod validation;
 
 use crate::budget::Budget;
+use crate::error::TrainError;
 use crate::gallery::Gallery;
-use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
+use crate::observer::{Stage, TrainObserver, go_on};
 use crate::provenance::taken_by;
 use candidates::Candidate;
 use gains::Gains;
@@ -156,16 +157,16 @@ pub fn choose_references(
     if ranked.is_empty() {
         return Ok(nothing);
     }
-    let judge = trial::Judge::new(gallery, held_out, start, params)?;
+    let validator = validation::Validator::new(gallery, held_out, start, params)?;
     let mut best = nothing;
-    best.report.before = judge.before();
+    best.report.before = validator.before();
     best.report.after = best.report.before * (1.0 - LEAST_GAIN);
     for (step, count) in counts(ranked.len()).into_iter().enumerate() {
-        if !judge.has_time_for_a_trial(&params.budget) {
+        if !validator.has_time_for_a_trial(&params.budget) {
             break;
         }
         let chosen: Vec<&Candidate> = ranked[..count].iter().map(|&i| &candidates[i]).collect();
-        let tried = judge.trial(&chosen)?;
+        let tried = validator.trial(&chosen)?;
         if tried.report.after < best.report.after {
             best = tried;
         }
@@ -196,7 +197,7 @@ pub fn references_of(
     } else {
         let references = checkpoint.references().to_vec();
         let dictionary = start.edited(|parts| parts.references = references)?;
-        trial::learn_priors(gallery, &dictionary, &taken)?
+        validation::learn_priors(gallery, &dictionary, &taken)?
     };
     Ok(ReferenceChoice {
         dictionary,

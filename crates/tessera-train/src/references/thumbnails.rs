@@ -1,7 +1,7 @@
 //! Small copies of pictures, and groups of pictures that look alike.
 
+use crate::error::TrainError;
 use crate::gallery::Gallery;
-use crate::pipeline::TrainError;
 use rayon::prelude::*;
 use tessera_codec::{Picture, PixelFormat};
 

@@ -4,17 +4,21 @@ use image::codecs::png::PngEncoder;
 use image::{DynamicImage, ExtendedColorType, ImageEncoder, ImageError};
 use std::io;
 use std::path::Path;
+use tessera_codec::image_io::{ReadImageError, read_picture, to_dynamic_image};
 use thiserror::Error;
 
 /// Why a picture could not be read, written or built.
 #[derive(Debug, Error)]
-pub enum PictureError {
+pub enum Image8Error {
     /// The file could not be opened or written.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The file is no picture of a known format, or it is damaged.
     #[error(transparent)]
-    Format(#[from] ImageError),
+    Read(#[from] ReadImageError),
+    /// The picture does not fit the format it was to be written in.
+    #[error(transparent)]
+    Write(#[from] ImageError),
     /// The sample count does not fit the size.
     #[error("{width}x{height} needs {expected} samples, got {actual}")]
     SampleCount {
@@ -60,27 +64,27 @@ impl Channels {
 ///
 /// Invariant: `samples.len() == width * height * channels.count()`, and neither side is zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct Image8 {
     width: u32,
     height: u32,
     channels: Channels,
     samples: Vec<u8>,
 }
 
-impl Picture {
+impl Image8 {
     /// A picture from its samples.
     ///
     /// # Errors
-    /// [`PictureError::SampleCount`] if the samples do not fit the size, or a side is zero.
+    /// [`Image8Error::SampleCount`] if the samples do not fit the size, or a side is zero.
     pub fn new(
         width: u32,
         height: u32,
         channels: Channels,
         samples: Vec<u8>,
-    ) -> Result<Self, PictureError> {
+    ) -> Result<Self, Image8Error> {
         let expected = width as usize * height as usize * channels.count();
         if samples.len() != expected || expected == 0 {
-            return Err(PictureError::SampleCount {
+            return Err(Image8Error::SampleCount {
                 width,
                 height,
                 expected,
@@ -100,25 +104,24 @@ impl Picture {
     /// Deeper samples are rounded to 8 bits and alpha is dropped; gray stays gray.
     ///
     /// # Errors
-    /// [`PictureError`] if the file is missing, of no known format, or damaged.
-    pub fn read(path: &Path) -> Result<Self, PictureError> {
-        // Not `ImageReader`: it has every decoder compiled anew inside the crate that calls it.
+    /// [`Image8Error`] if the file is missing, of no known format, or damaged.
+    pub fn read(path: &Path) -> Result<Self, Image8Error> {
         Self::from_encoded(&std::fs::read(path)?)
     }
 
-    /// Decodes a picture held in memory, with the rules of [`Picture::read`].
+    /// Decodes a picture held in memory, with the rules of [`Image8::read`].
     ///
     /// # Errors
-    /// [`PictureError`] if the bytes are of no known format, or damaged.
-    pub fn from_encoded(bytes: &[u8]) -> Result<Self, PictureError> {
-        Self::from_image(&image::load_from_memory(bytes)?)
+    /// [`Image8Error`] if the bytes are of no known format, or damaged.
+    pub fn from_encoded(bytes: &[u8]) -> Result<Self, Image8Error> {
+        Self::from_image(&to_dynamic_image(read_picture(bytes)?))
     }
 
-    /// A picture of the `image` crate, with the rules of [`Picture::read`].
+    /// A picture of the `image` crate, with the rules of [`Image8::read`].
     ///
     /// # Errors
-    /// [`PictureError::SampleCount`] if it has no pixels.
-    pub fn from_image(image: &DynamicImage) -> Result<Self, PictureError> {
+    /// [`Image8Error::SampleCount`] if it has no pixels.
+    pub fn from_image(image: &DynamicImage) -> Result<Self, Image8Error> {
         let (width, height) = (image.width(), image.height());
         let (channels, samples) = if image.color().has_color() {
             (Channels::Rgb, image.to_rgb8().into_raw())
@@ -131,8 +134,8 @@ impl Picture {
     /// Writes a file in the format that its extension names (PNG for lossless).
     ///
     /// # Errors
-    /// [`PictureError`] if the file cannot be written or the extension is unknown.
-    pub fn write(&self, path: &Path) -> Result<(), PictureError> {
+    /// [`Image8Error`] if the file cannot be written or the extension is unknown.
+    pub fn write(&self, path: &Path) -> Result<(), Image8Error> {
         let color = self.channels.color_type();
         image::save_buffer(path, &self.samples, self.width, self.height, color)?;
         Ok(())
@@ -141,8 +144,8 @@ impl Picture {
     /// The picture as a PNG file.
     ///
     /// # Errors
-    /// [`PictureError`] if it is too large for the format.
-    pub fn to_png(&self) -> Result<Vec<u8>, PictureError> {
+    /// [`Image8Error`] if it is too large for the format.
+    pub fn to_png(&self) -> Result<Vec<u8>, Image8Error> {
         let mut file = Vec::new();
         let (color, encoder) = (self.channels.color_type(), PngEncoder::new(&mut file));
         encoder.write_image(&self.samples, self.width, self.height, color)?;
@@ -248,27 +251,27 @@ mod tests {
 
     #[test]
     fn sample_count_is_checked() {
-        let short = Picture::new(2, 2, Channels::Rgb, vec![0; 11]);
+        let short = Image8::new(2, 2, Channels::Rgb, vec![0; 11]);
         assert!(matches!(
             short,
-            Err(PictureError::SampleCount { expected: 12, .. })
+            Err(Image8Error::SampleCount { expected: 12, .. })
         ));
-        assert!(Picture::new(0, 2, Channels::Gray, vec![]).is_err());
+        assert!(Image8::new(0, 2, Channels::Gray, vec![]).is_err());
     }
 
     #[test]
     fn gray_keeps_white_and_weighs_green_most() {
         let samples = vec![255, 255, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255];
-        let rgb = Picture::new(4, 1, Channels::Rgb, samples).unwrap();
+        let rgb = Image8::new(4, 1, Channels::Rgb, samples).unwrap();
         assert_eq!(rgb.to_gray().samples(), [255, 76, 150, 29]);
         assert_eq!(rgb.to_gray().to_rgb().to_gray(), rgb.to_gray());
     }
 
     #[test]
     fn fingerprint_sees_shape_and_samples() {
-        let wide = Picture::new(4, 1, Channels::Gray, vec![1, 2, 3, 4]).unwrap();
-        let tall = Picture::new(1, 4, Channels::Gray, vec![1, 2, 3, 4]).unwrap();
-        let other = Picture::new(4, 1, Channels::Gray, vec![1, 2, 3, 5]).unwrap();
+        let wide = Image8::new(4, 1, Channels::Gray, vec![1, 2, 3, 4]).unwrap();
+        let tall = Image8::new(1, 4, Channels::Gray, vec![1, 2, 3, 4]).unwrap();
+        let other = Image8::new(4, 1, Channels::Gray, vec![1, 2, 3, 5]).unwrap();
         assert_ne!(wide.fingerprint(), tall.fingerprint());
         assert_ne!(wide.fingerprint(), other.fingerprint());
     }

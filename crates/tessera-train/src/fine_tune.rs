@@ -15,28 +15,27 @@
 
 use crate::adapt::adapt_bases;
 use crate::budget::{Budget, order};
+use crate::closed_loop::{ClosedLoopCoder, training_speed};
+use crate::error::TrainError;
 use crate::filter::{BandStatistics, solve_filter_from};
 use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
-use crate::lesson::Teacher;
 use crate::net::{NetSamples, learn_nets, samples_per_part};
-use crate::patch_net::Forecasts;
-use crate::pipeline::{Stage, TrainError, TrainObserver, go_on};
+use crate::observer::{Stage, TrainObserver, go_on};
+use crate::patch_net::PatchNetSamples;
 use crate::priors::fit_priors;
 use crate::provenance::{History, Origin};
 use crate::size::within;
 use crate::transfer::transfer;
-use crate::trial::{Outcome, Trial, change};
-use tessera_codec::PreparedDictionary;
-use tessera_codec::internals::encoder::SpeedSettings;
+use crate::validation::{RatePoint, ValidationCurves, change, change_of_files};
 use tessera_codec::internals::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
-use tessera_dict::{Dictionary, FilterSet};
+use tessera_dict::{DictId, Dictionary, FilterSet};
 use tessera_patch::shape::SHAPE_COUNT;
 
 /// How a dictionary is fitted to a collection.
 #[derive(Clone, Debug)]
-pub struct SpecialiseParams {
+pub struct FineTuneParams {
     /// Seed of the sampling.
     pub seed: u64,
     /// Most rounds.
@@ -51,12 +50,12 @@ pub struct SpecialiseParams {
     pub baseline: Option<Dictionary>,
     /// The pictures that became references of the start, see [`ReferenceChoice`](crate::references::ReferenceChoice).
     pub taken: Vec<usize>,
-    /// Time it may take. With less than it would need, every stage looks at fewer pictures and judges, so that none
+    /// Time it may take. With less than it would need, every stage looks at fewer pictures and crops, so that none
     /// is left out.
     pub budget: Budget,
 }
 
-impl Default for SpecialiseParams {
+impl Default for FineTuneParams {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -71,13 +70,15 @@ impl Default for SpecialiseParams {
     }
 }
 
-/// The result of [`specialise`].
+/// The result of [`fine_tune`].
 #[derive(Clone, Debug)]
-pub struct Specialised {
+pub struct FineTuned {
     /// The best dictionary found; the start itself if none was better.
     pub dictionary: Dictionary,
     /// Change of the held-out pictures' bits at equal error against the baseline, as a fraction.
     pub change: f64,
+    /// The same of whole files: they name a learned dictionary in more bytes than a built-in one.
+    pub file_change: f64,
     /// Whether the run ended by itself.
     pub finished: bool,
 }
@@ -86,61 +87,60 @@ pub struct Specialised {
 const QUANTISERS: [u8; 5] = [56, 64, 72, 80, 88];
 /// Luma quantisers the network is learned at: whoever decodes has no other, so it must know the whole scale.
 const NET_QUANTISERS: [u8; 6] = [48, 56, 64, 72, 80, 88];
-/// Parts coded side by side before what they showed is merged; bounds the memory.
+/// Crops coded side by side before what they showed is merged; bounds the memory.
 const BATCH: usize = 16;
-/// Most parts of one pass over the gallery; further pictures have their turn in later passes.
-const PARTS: usize = 320;
+/// Most crops of one pass over the gallery; further pictures have their turn in later passes.
+const CROPS: usize = 320;
 /// Passes that bases are harvested from.
 const HARVEST_PASSES: usize = 3;
 /// Passes that priors and filter are fitted to when the bases have changed.
 const SETTLING_PASSES: usize = 2;
 /// Passes that the networks for patches are learned from.
-const FORECAST_PASSES: usize = 5;
+const PATCH_NET_PASSES: usize = 5;
 /// Passes that the network behind the filter is learned from.
 const NET_PASSES: usize = 3;
 /// Decisions kept in memory: about half a gigabyte.
 const MOST_DECISIONS: usize = 12_000_000;
 /// Observations the reconstruction points of the start count for.
 const POINTS_PULL: u64 = 300;
-/// Parts of what is left of the time: one look of the judges, the networks for patches, the first and the second look
+/// Parts of what is left of the time: one validation, the networks for patches, the first and the second look
 /// at the gallery of a round, the network behind the filter.
-const FOR_JUDGING: f64 = 0.04;
-const FOR_FORECASTS: f64 = 0.35;
+const FOR_VALIDATION: f64 = 0.04;
+const FOR_PATCH_NETS: f64 = 0.35;
 const FOR_HARVEST: f64 = 0.3;
 const FOR_SETTLING: f64 = 0.35;
 const FOR_NETWORK: f64 = 0.7;
 /// Part of a network's time that goes into what it is learned from.
 const FOR_EXAMPLES: f64 = 0.5;
-/// Fewest judges, however short the time.
-const FEWEST_JUDGES: usize = 4;
+/// Fewest pictures of a validation, however short the time.
+const FEWEST_VALIDATION: usize = 4;
 /// A round that gains less than this is the last.
 const WORTH_ANOTHER_ROUND: f64 = 0.003;
 
-/// Learns from `training`, judged by `judges`, starting from `start`; `resumed` is the checkpoint of an earlier run.
+/// Learns from `training`, validated on `validation`, starting from `start`; `resumed` is the checkpoint of an earlier run.
 ///
 /// # Errors
 /// [`TrainError`]; a run that the observer stops is no error.
-pub fn specialise(
+pub fn fine_tune(
     training: &Gallery,
-    judges: &Gallery,
+    validation: &Gallery,
     start: &Dictionary,
     resumed: Option<&Dictionary>,
-    params: &SpecialiseParams,
+    params: &FineTuneParams,
     observer: &mut dyn TrainObserver,
-) -> Result<Specialised, TrainError> {
-    if training.is_empty() || judges.is_empty() {
+) -> Result<FineTuned, TrainError> {
+    if training.is_empty() || validation.is_empty() {
         return Err(TrainError::OnePicture);
     }
     let origin = Origin::new(training, start, params.seed, &params.taken, &params.note)?;
     let mut run = Run {
         training,
-        judges,
+        validation,
         start,
         params,
         observer,
-        effort: SpeedSettings::for_training(2, 3),
-        jury: order(judges.len(), &params.budget),
-        baseline: Trial::new(),
+        validation_order: order(validation.len(), &params.budget),
+        baseline: ValidationCurves::new(),
         best: resumed.unwrap_or(start).clone(),
         change: 0.0,
         history: match resumed {
@@ -154,8 +154,9 @@ pub fn specialise(
         Err(TrainError::Stopped) => false,
         Err(error) => return Err(error),
     };
-    Ok(Specialised {
+    Ok(FineTuned {
         change: run.change,
+        file_change: run.file_change(),
         finished,
         dictionary: run.best,
     })
@@ -163,15 +164,14 @@ pub fn specialise(
 
 struct Run<'a> {
     training: &'a Gallery,
-    judges: &'a Gallery,
+    validation: &'a Gallery,
     start: &'a Dictionary,
-    params: &'a SpecialiseParams,
+    params: &'a FineTuneParams,
     observer: &'a mut dyn TrainObserver,
-    effort: SpeedSettings,
-    /// The judges, as many as there is time for.
-    jury: Vec<usize>,
+    /// The pictures of a validation, as many as there is time for.
+    validation_order: Vec<usize>,
     /// How they fare with what gains are told against.
-    baseline: Trial,
+    baseline: ValidationCurves,
     best: Dictionary,
     change: f64,
     history: History,
@@ -187,13 +187,13 @@ struct Collected {
 impl Run<'_> {
     fn all_rounds(&mut self, origin: &Origin) -> Result<(), TrainError> {
         let baseline = self.params.baseline.as_ref().unwrap_or(self.start);
-        self.baseline = self.judge(baseline, self.params.budget.share(FOR_JUDGING))?;
-        self.jury.truncate(self.baseline.len());
+        self.baseline = self.validate(baseline, self.params.budget.share(FOR_VALIDATION))?;
+        self.validation_order.truncate(self.baseline.len());
         if self.history.rounds() > 0 || self.params.baseline.is_some() {
-            self.change = self.judged(&self.best.clone())?;
+            self.change = self.validated(&self.best.clone())?;
         }
         if self.history.rounds() == 0 {
-            self.forecast()?;
+            self.propose_patch_nets()?;
         }
         while self.history.rounds() < self.params.rounds {
             let before = self.change;
@@ -216,24 +216,23 @@ impl Run<'_> {
 
     /// Proposes networks that predict patches, learned from what the start leaves around them.
     ///
-    /// They stay if the judges like them even before the priors know them.
-    fn forecast(&mut self) -> Result<(), TrainError> {
-        let tasks: Vec<Task> = (0..FORECAST_PASSES)
+    /// They stay if held-out pictures gain even before the priors know them.
+    fn propose_patch_nets(&mut self) -> Result<(), TrainError> {
+        let tasks: Vec<Task> = (0..PATCH_NET_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &QUANTISERS))
             .collect();
-        let start = PreparedDictionary::new(self.start)?;
-        let mut all = Forecasts::default();
-        let budget = self.params.budget.share(FOR_FORECASTS);
+        let mut all = PatchNetSamples::default();
+        let budget = self.params.budget.share(FOR_PATCH_NETS);
         let looking = budget.share(FOR_EXAMPLES);
+        let coder = ClosedLoopCoder::new(self.training, self.start)?;
         for (batch, chunk) in batches(&tasks, &looking).iter().enumerate() {
             if batch > 0 && looking.is_over() {
                 break;
             }
             go_on(self.observer)?;
             (self.observer).progress(Stage::Prediction, batch * BATCH, 2 * tasks.len());
-            let teacher = self.teacher(self.training, &start);
-            let forecasts = teacher.forecasts(chunk, tasks.len())?;
-            forecasts.into_iter().for_each(|own| all.merge(own));
+            let patch_net_samples = coder.patch_net_samples(chunk, tasks.len())?;
+            patch_net_samples.into_iter().for_each(|own| all.merge(own));
         }
         let nets = all.learn(self.params.seed, budget, |done| {
             (self.observer).progress(Stage::Prediction, SHAPE_COUNT + done, 2 * SHAPE_COUNT);
@@ -243,20 +242,20 @@ impl Run<'_> {
         if next.patch_nets() == self.best.patch_nets() || !self.fits(&next) {
             return Ok(());
         }
-        let change = self.judged(&next)?;
+        let change = self.validated(&next)?;
         if change < self.change {
             (self.best, self.change) = (next, change);
         }
         Ok(())
     }
 
-    /// Two proposals; what the judges like stays.
+    /// Two proposals; what lowers the bits of held-out pictures stays.
     fn round(&mut self) -> Result<(), TrainError> {
         let turn = self.history.rounds() * (HARVEST_PASSES + SETTLING_PASSES);
         let budget = self.params.budget.share(FOR_HARVEST);
         let seen = self.collect(&self.best.clone(), turn, HARVEST_PASSES, budget)?;
         let tuned = self.tuned(&self.best, &seen)?;
-        let tuned_change = self.judged(&tuned)?;
+        let tuned_change = self.validated(&tuned)?;
         self.observer.progress(Stage::Bases, 0, 1);
         let mut based = self.with_new_bases(&tuned, &seen)?;
         if let Some(limit) = self.params.max_bytes {
@@ -266,7 +265,7 @@ impl Run<'_> {
         let budget = self.params.budget.share(FOR_SETTLING);
         let again = self.collect(&based, turn + HARVEST_PASSES, SETTLING_PASSES, budget)?;
         let based = self.tuned(&based, &again)?;
-        let based_change = self.judged(&based)?;
+        let based_change = self.validated(&based)?;
         self.history.add(tuned_change, based_change);
         for (dictionary, change) in [(tuned, tuned_change), (based, based_change)] {
             let better = change < self.change || !self.fits(&self.best);
@@ -275,7 +274,15 @@ impl Run<'_> {
             }
         }
         self.undo_filter()?;
-        self.restore(turn)
+        self.propose_filter_nets(turn)
+    }
+
+    fn file_change(&self) -> f64 {
+        let baseline = self.params.baseline.as_ref().unwrap_or(self.start);
+        match baseline.id() {
+            DictId::Builtin(_) => change_of_files(self.change, &self.baseline),
+            DictId::Hash(_) => self.change,
+        }
     }
 
     fn fits(&self, dictionary: &Dictionary) -> bool {
@@ -283,7 +290,7 @@ impl Run<'_> {
         limit.is_none_or(|limit| dictionary.to_bytes().len() <= limit)
     }
 
-    /// Goes back to the filters of the start if the judges like them better.
+    /// Goes back to the filters of the start if held-out pictures take fewer bits with them.
     fn undo_filter(&mut self) -> Result<(), TrainError> {
         let has_net = self.best.nets() != &[None, None];
         if !has_net && self.start.luma_filter() != self.best.luma_filter() {
@@ -291,7 +298,7 @@ impl Run<'_> {
                 parts.luma_filter = self.start.luma_filter().clone();
                 parts.chroma_filter = self.start.chroma_filter().clone();
             })?;
-            let change = self.judged(&plain)?;
+            let change = self.validated(&plain)?;
             if change < self.change {
                 (self.best, self.change) = (plain, change);
             }
@@ -300,7 +307,7 @@ impl Run<'_> {
     }
 
     /// Proposes a network learned from what the best dictionary's filter leaves.
-    fn restore(&mut self, turn: usize) -> Result<(), TrainError> {
+    fn propose_filter_nets(&mut self, turn: usize) -> Result<(), TrainError> {
         let plain = self.best.edited(|parts| parts.nets = [None, None])?;
         let budget = self.params.budget.share(FOR_NETWORK);
         let samples = self.net_samples(&plain, turn, budget.share(FOR_EXAMPLES))?;
@@ -310,7 +317,7 @@ impl Run<'_> {
         if next.nets() == self.best.nets() || !self.fits(&next) {
             return Ok(());
         }
-        let change = self.judged(&next)?;
+        let change = self.validated(&next)?;
         if change < self.change {
             (self.best, self.change) = (next, change);
         }
@@ -327,8 +334,8 @@ impl Run<'_> {
         let tasks: Vec<Task> = (turn..turn + NET_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &NET_QUANTISERS))
             .collect();
-        let dictionary = PreparedDictionary::new(dictionary)?;
         let count = samples_per_part(tasks.len());
+        let coder = ClosedLoopCoder::new(self.training, dictionary)?;
         let mut all: [NetSamples; 2] = Default::default();
         for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
             if batch > 0 && budget.is_over() {
@@ -336,8 +343,7 @@ impl Run<'_> {
             }
             go_on(self.observer)?;
             (self.observer).progress(Stage::Network, batch * BATCH, 2 * tasks.len());
-            let teacher = self.teacher(self.training, &dictionary);
-            for samples in teacher.net_samples(chunk, count, self.params.seed)? {
+            for samples in coder.net_samples(chunk, count, self.params.seed)? {
                 for (all, own) in all.iter_mut().zip(samples) {
                     all.merge(own);
                 }
@@ -372,7 +378,7 @@ impl Run<'_> {
         seen: &Collected,
     ) -> Result<Dictionary, TrainError> {
         let (luma, chroma) = (dictionary.luma(), dictionary.chroma());
-        let adapted = adapt_bases(&seen.harvest, [luma, chroma], self.effort.lambda);
+        let adapted = adapt_bases(&seen.harvest, [luma, chroma], training_speed().lambda);
         let mut next = dictionary.to_builder();
         [next.luma, next.chroma] = adapted;
         next.luma_prior = transfer(dictionary.luma_prior(), luma, &next.luma);
@@ -396,8 +402,8 @@ impl Run<'_> {
             filters: (0..BANDS).map(|_| Default::default()).collect(),
             harvest: Harvest::new(0, self.params.seed),
         };
-        let dictionary = PreparedDictionary::new(dictionary)?;
         let mut kept = 0;
+        let coder = ClosedLoopCoder::new(self.training, dictionary)?;
         for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
             if batch > 0 && budget.is_over() {
                 break;
@@ -405,17 +411,15 @@ impl Run<'_> {
             go_on(self.observer)?;
             let progress = (batch * BATCH, tasks.len());
             (self.observer).progress(Stage::Harvest, progress.0, progress.1);
-            let teacher = self.teacher(self.training, &dictionary);
-            for lesson in teacher.lessons(chunk, Some(self.params.seed))? {
-                for (own, other) in all.filters[lesson.band].iter_mut().zip(&lesson.filters) {
+            for crop in coder.code_crops(chunk, Some(self.params.seed))? {
+                for (own, other) in all.filters[crop.band].iter_mut().zip(&crop.filters) {
                     own.merge(other);
                 }
-                kept += lesson.decisions.len();
+                kept += crop.decisions.len();
                 if kept <= MOST_DECISIONS {
-                    all.decisions.push(lesson.decisions);
+                    all.decisions.push(crop.decisions);
                 }
-                lesson
-                    .harvest
+                crop.harvest
                     .into_iter()
                     .for_each(|own| all.harvest.merge(own));
             }
@@ -423,16 +427,16 @@ impl Run<'_> {
         Ok(all)
     }
 
-    /// One part of every picture, or of as many as a pass takes, each pass at other qualities.
+    /// One crop of every picture, or of as many as a pass takes, each pass at other qualities.
     fn pass(&self, turn: usize, quantisers: &[u8]) -> Vec<Task> {
         let count = self.training.len();
-        let parts = count.min(PARTS);
+        let crops = count.min(CROPS);
         let task = |i: usize| {
-            let picture = (turn * parts + i) % count;
+            let picture = (turn * crops + i) % count;
             let quantiser = quantisers[(picture + 2 * turn) % quantisers.len()];
             Task::new(picture, self.params.crop, turn + picture, quantiser)
         };
-        (0..parts).map(task).collect()
+        (0..crops).map(task).collect()
     }
 
     /// A pass for networks; every other one sees the pictures mirrored, for few collections have enough of them to
@@ -444,48 +448,42 @@ impl Run<'_> {
         pass
     }
 
-    fn judged(&mut self, dictionary: &Dictionary) -> Result<f64, TrainError> {
-        let trial = self.judge(dictionary, Budget::default())?;
-        let change = change(&self.baseline, &trial);
-        self.observer.judged(change);
+    fn validated(&mut self, dictionary: &Dictionary) -> Result<f64, TrainError> {
+        let curves = self.validate(dictionary, Budget::default())?;
+        let change = change(&self.baseline, &curves);
+        self.observer.validated(change);
         Ok(change)
     }
 
-    /// How the jury fares with a dictionary, or those of it that there is time for.
-    fn judge(&mut self, dictionary: &Dictionary, budget: Budget) -> Result<Trial, TrainError> {
-        let dictionary = PreparedDictionary::new(dictionary)?;
-        let mut trial = Trial::new();
-        for (done, &picture) in self.jury.iter().enumerate() {
-            if done >= FEWEST_JUDGES && budget.is_over() {
+    /// How the held-out pictures fare with a dictionary, or those of them that there is time for.
+    fn validate(
+        &mut self,
+        dictionary: &Dictionary,
+        budget: Budget,
+    ) -> Result<ValidationCurves, TrainError> {
+        let mut curves = ValidationCurves::new();
+        let coder = ClosedLoopCoder::new(self.validation, dictionary)?;
+        for (done, &picture) in self.validation_order.iter().enumerate() {
+            if done >= FEWEST_VALIDATION && budget.is_over() {
                 break;
             }
             go_on(self.observer)?;
             self.observer
-                .progress(Stage::Judging, done, self.jury.len());
+                .progress(Stage::Validation, done, self.validation_order.len());
             let crop = self.params.crop;
             let tasks = QUANTISERS.map(|quantiser| Task::new(picture, crop, picture, quantiser));
-            let lessons = self
-                .teacher(self.judges, &dictionary)
-                .lessons(&tasks, None)?;
-            let outcomes = lessons.iter().map(|lesson| Outcome {
-                bytes: lesson.bytes,
-                error: lesson.error,
+            let crops = coder.code_crops(&tasks, None)?;
+            let points = crops.iter().map(|crop| RatePoint {
+                bytes: crop.bytes,
+                error: crop.error,
             });
-            trial.push(outcomes.collect());
+            curves.push(points.collect());
         }
-        Ok(trial)
-    }
-
-    fn teacher<'t>(&self, gallery: &'t Gallery, dictionary: &'t PreparedDictionary) -> Teacher<'t> {
-        Teacher {
-            gallery,
-            dictionary,
-            effort: self.effort,
-        }
+        Ok(curves)
     }
 }
 
-/// Parts to code side by side; with a limit on the time the first batches are of pictures from all over the gallery.
+/// Crops to code side by side; with a limit on the time the first batches are of pictures from all over the gallery.
 fn batches(tasks: &[Task], budget: &Budget) -> Vec<Vec<Task>> {
     let order = order(tasks.len(), budget);
     let tasks: Vec<Task> = order.into_iter().map(|at| tasks[at]).collect();

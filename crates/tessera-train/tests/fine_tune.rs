@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tessera_dict::Dictionary;
 use tessera_train::{
-    Budget, Gallery, SpecialiseParams, Specialised, Stage, TrainError, TrainObserver, specialise,
+    Budget, FineTuneParams, FineTuned, Gallery, Stage, TrainError, TrainObserver, fine_tune,
 };
 
 const SIDE: u32 = 48;
@@ -31,7 +31,7 @@ fn write_pictures(folder: &Path, count: u32) -> Gallery {
 struct StopAfter {
     rounds: usize,
     seen: usize,
-    judged: Vec<f64>,
+    validated: Vec<f64>,
 }
 
 impl StopAfter {
@@ -39,7 +39,7 @@ impl StopAfter {
         Self {
             rounds,
             seen: 0,
-            judged: Vec::new(),
+            validated: Vec::new(),
         }
     }
 }
@@ -49,8 +49,8 @@ impl TrainObserver for StopAfter {
         assert!(done <= total);
     }
 
-    fn judged(&mut self, change: f64) {
-        self.judged.push(change);
+    fn validated(&mut self, change: f64) {
+        self.validated.push(change);
     }
 
     fn checkpoint(&mut self, dictionary: &Dictionary) {
@@ -68,11 +68,11 @@ fn run(
     threads: usize,
     resumed: Option<&Dictionary>,
     observer: &mut StopAfter,
-) -> Result<Specialised, TrainError> {
-    let (training, judges) = gallery.hold_out(0.3);
-    let params = SpecialiseParams {
+) -> Result<FineTuned, TrainError> {
+    let (training, validation) = gallery.hold_out(0.3);
+    let params = FineTuneParams {
         rounds: 2,
-        ..SpecialiseParams::default()
+        ..FineTuneParams::default()
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -80,7 +80,7 @@ fn run(
         .unwrap();
     pool.install(|| {
         let start = Dictionary::builtin();
-        specialise(&training, &judges, start, resumed, &params, observer)
+        fine_tune(&training, &validation, start, resumed, &params, observer)
     })
 }
 
@@ -92,7 +92,7 @@ fn threads_and_interruptions_do_not_change_the_result() {
     let whole = run(&gallery, 2, None, &mut watch).unwrap();
     assert!(whole.finished);
     assert!(whole.change <= 0.0, "never worse than the start");
-    let best = watch.judged.iter().fold(0.0f64, |best, &c| best.min(c));
+    let best = watch.validated.iter().fold(0.0f64, |best, &c| best.min(c));
     assert_eq!(whole.change, best);
     let mut part = run(&gallery, 1, None, &mut StopAfter::new(1)).unwrap();
     if !part.finished {
@@ -138,18 +138,18 @@ impl TrainObserver for Stages {
 #[test]
 fn every_stage_has_its_turn_however_short_the_time() {
     let folder = tempfile::tempdir().unwrap();
-    let (training, judges) = write_pictures(folder.path(), 12).hold_out(0.3);
-    let params = SpecialiseParams {
+    let (training, validation) = write_pictures(folder.path(), 12).hold_out(0.3);
+    let params = FineTuneParams {
         rounds: 1,
         budget: moment(),
-        ..SpecialiseParams::default()
+        ..FineTuneParams::default()
     };
     let mut seen = Stages::default();
     let start = Dictionary::builtin();
-    let result = specialise(&training, &judges, start, None, &params, &mut seen).unwrap();
+    let result = fine_tune(&training, &validation, start, None, &params, &mut seen).unwrap();
     assert!(result.finished && result.change <= 0.0);
     for stage in [
-        Stage::Judging,
+        Stage::Validation,
         Stage::Prediction,
         Stage::Harvest,
         Stage::Bases,
@@ -162,15 +162,15 @@ fn every_stage_has_its_turn_however_short_the_time() {
 #[test]
 fn gains_are_told_against_the_baseline() {
     let folder = tempfile::tempdir().unwrap();
-    let (training, judges) = write_pictures(folder.path(), 6).hold_out(0.3);
+    let (training, validation) = write_pictures(folder.path(), 6).hold_out(0.3);
     let change = |start: &Dictionary, baseline: Option<Dictionary>| {
-        let params = SpecialiseParams {
+        let params = FineTuneParams {
             rounds: 0,
             baseline,
             budget: moment(),
-            ..SpecialiseParams::default()
+            ..FineTuneParams::default()
         };
-        specialise(&training, &judges, start, None, &params, &mut ())
+        fine_tune(&training, &validation, start, None, &params, &mut ())
             .unwrap()
             .change
     };
@@ -188,12 +188,12 @@ fn one_picture_is_not_enough() {
     let folder = tempfile::tempdir().unwrap();
     let gallery = write_pictures(folder.path(), 1);
     let nothing = Gallery::open(&[] as &[PathBuf]).unwrap();
-    let result = specialise(
+    let result = fine_tune(
         &gallery,
         &nothing,
         Dictionary::builtin(),
         None,
-        &SpecialiseParams::default(),
+        &FineTuneParams::default(),
         &mut StopAfter::new(0),
     );
     assert!(matches!(result, Err(TrainError::OnePicture)));

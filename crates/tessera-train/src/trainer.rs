@@ -1,0 +1,356 @@
+//! Training from beginning to end: pictures in, a dictionary out.
+
+use crate::budget::Budget;
+use crate::error::TrainError;
+use crate::fine_tune::{FineTuneParams, fine_tune};
+use crate::from_scratch::{FromScratchParams, train_from_scratch};
+use crate::gallery::{Gallery, Skipped};
+use crate::observer::{Stage, TrainObserver};
+use crate::references::{
+    ReferenceChoice, ReferenceParams, ReferenceReport, choose_references, references_of,
+};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+use tessera_dict::Dictionary;
+
+/// Most files that are looked at: more would not change the dictionary, only the time it takes.
+const MOST_FILES: usize = 2000;
+/// Part of the time for choosing reference pictures.
+const FOR_REFERENCES: f64 = 0.3;
+/// Share of the pictures that is held out if nothing else is said.
+const USUAL_HOLDOUT: f64 = 0.1;
+
+/// Learns a dictionary from pictures.
+///
+/// A part of the pictures is held out: it decides what of all that was learned is kept, so that the result is never
+/// worse there than the start. Without a limit on the time the same pictures, start and seed give the same bytes on
+/// any number of threads.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use tessera_train::Trainer;
+///
+/// let trained = Trainer::new(["holiday/photos"])
+///     .time(Duration::from_secs(600))
+///     .max_size(2_000_000)
+///     .train()?;
+/// if trained.change.is_some_and(|change| change < -0.01) {
+///     std::fs::write("holiday.tsd", trained.dictionary.to_bytes())?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is learned before `train` is called"]
+pub struct Trainer<'a> {
+    plan: Plan,
+    observer: Option<&'a mut dyn TrainObserver>,
+}
+
+/// What a [`Trainer`] learned.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The best dictionary found; the start itself if none was better.
+    pub dictionary: Dictionary,
+    /// Change of the held-out pictures' files at equal error against the built-in dictionary, as a fraction; `None`
+    /// for a dictionary that was trained from scratch, which is not validated.
+    pub change: Option<f64>,
+    /// Whether training ended by itself and not because its time was over or the observer asked for it.
+    pub finished: bool,
+    /// The pictures it was learned from, those that became references included.
+    pub training: Gallery,
+    /// The pictures that were held out.
+    pub validation: Gallery,
+}
+
+/// Where training starts.
+#[derive(Clone, Debug)]
+enum Start {
+    Builtin,
+    Dictionary(Box<Dictionary>),
+    Scratch,
+}
+
+/// All that was asked for.
+#[derive(Clone, Debug)]
+struct Plan {
+    pictures: Vec<PathBuf>,
+    start: Start,
+    resumed: Option<Dictionary>,
+    time: Option<Duration>,
+    holdout: f64,
+    max_size: Option<usize>,
+    references: bool,
+    seed: u64,
+    threads: Option<NonZeroUsize>,
+    note: String,
+}
+
+impl Trainer<'_> {
+    /// Learns from all pictures below these folders; pictures may be named directly too.
+    pub fn new(pictures: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            plan: Plan {
+                pictures: pictures.into_iter().map(Into::into).collect(),
+                start: Start::Builtin,
+                resumed: None,
+                time: None,
+                holdout: USUAL_HOLDOUT,
+                max_size: None,
+                references: true,
+                seed: 1,
+                threads: None,
+                note: String::new(),
+            },
+            observer: None,
+        }
+    }
+
+    /// Starts from this dictionary and not from the built-in one.
+    pub fn start(mut self, dictionary: Dictionary) -> Self {
+        self.plan.start = Start::Dictionary(Box::new(dictionary));
+        self
+    }
+
+    /// Learns everything anew from all pictures, as the built-in dictionary was. Nothing is held out then, and size,
+    /// references and time have no say.
+    pub fn from_scratch(mut self) -> Self {
+        self.plan.start = Start::Scratch;
+        self
+    }
+
+    /// Goes on from a checkpoint (see [`TrainObserver::checkpoint`]) of a run with the same pictures, start and seed.
+    pub fn resume(mut self, checkpoint: Dictionary) -> Self {
+        self.plan.resumed = Some(checkpoint);
+        self
+    }
+
+    /// Learns what can be learned in this time, from the call of [`train`](Self::train) on.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.plan.time = Some(time);
+        self
+    }
+
+    /// Share of the pictures that is held out, a tenth if nothing else is said; at least one picture always is.
+    pub fn holdout(mut self, share: f64) -> Self {
+        self.plan.holdout = share;
+        self
+    }
+
+    /// Largest size of the dictionary's file in bytes.
+    pub fn max_size(mut self, bytes: usize) -> Self {
+        self.plan.max_size = Some(bytes);
+        self
+    }
+
+    /// Whether the dictionary may carry reference pictures if they pay; it may if nothing else is said.
+    pub fn references(mut self, allowed: bool) -> Self {
+        self.plan.references = allowed;
+        self
+    }
+
+    /// Seed of the sampling.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.plan.seed = seed;
+        self
+    }
+
+    /// Number of threads; those of the caller's pool if nothing is said.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.plan.threads = Some(threads);
+        self
+    }
+
+    /// Licence and credits that the dictionary carries along.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.plan.note = note.into();
+        self
+    }
+
+    /// Is told how training proceeds, gets checkpoints and may stop it.
+    pub fn observer(self, observer: &mut dyn TrainObserver) -> Trainer<'_> {
+        Trainer {
+            plan: self.plan,
+            observer: Some(observer),
+        }
+    }
+
+    /// Learns.
+    ///
+    /// # Errors
+    /// [`TrainError`]; fine-tuning that is stopped is no error and gives the best dictionary so far.
+    pub fn train(self) -> Result<Trained, TrainError> {
+        let budget = Budget::new(self.plan.time);
+        let mut silent = ();
+        let observer = match self.observer {
+            Some(observer) => observer,
+            None => &mut silent,
+        };
+        let (plan, mut observer) = (&self.plan, Timed { observer, budget });
+        let Some(threads) = plan.threads else {
+            return plan.train(budget, &mut observer);
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+        pool.build()?.install(|| plan.train(budget, &mut observer))
+    }
+}
+
+impl Plan {
+    fn train(
+        &self,
+        budget: Budget,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<Trained, TrainError> {
+        let gallery = self.gallery(observer)?;
+        match &self.start {
+            Start::Scratch => self.train_from_scratch(gallery, observer),
+            Start::Builtin => self.fine_tune(&gallery, Dictionary::builtin(), budget, observer),
+            Start::Dictionary(start) => self.fine_tune(&gallery, start, budget, observer),
+        }
+    }
+
+    /// The readable pictures; all of them only from scratch, as the recipe of the built-in dictionary has it.
+    fn gallery(&self, observer: &mut dyn TrainObserver) -> Result<Gallery, TrainError> {
+        let gallery = Gallery::open(&self.pictures).map_err(TrainError::Open)?;
+        let (gallery, skipped) = match self.start {
+            Start::Scratch => gallery.readable(),
+            _ => gallery.sampled(MOST_FILES).readable(),
+        };
+        skipped.iter().for_each(|file| observer.skipped(file));
+        match gallery.len() {
+            0 => Err(TrainError::NoPictures),
+            _ => Ok(gallery),
+        }
+    }
+
+    fn train_from_scratch(
+        &self,
+        gallery: Gallery,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<Trained, TrainError> {
+        let params = FromScratchParams {
+            seed: self.seed,
+            note: self.note.clone(),
+            ..FromScratchParams::default()
+        };
+        let start = Dictionary::untrained();
+        let dictionary = train_from_scratch(&gallery, &start, &params, observer)?;
+        Ok(Trained {
+            dictionary,
+            change: None,
+            finished: true,
+            training: gallery,
+            validation: Gallery::default(),
+        })
+    }
+
+    fn fine_tune(
+        &self,
+        gallery: &Gallery,
+        start: &Dictionary,
+        budget: Budget,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<Trained, TrainError> {
+        if gallery.len() < 2 {
+            return Err(TrainError::OnePicture);
+        }
+        let (training, validation) = gallery.hold_out(self.holdout);
+        let chosen = self.choose_references(&training, &validation, start, budget, observer)?;
+        let (start, builtin) = (&chosen.dictionary, Dictionary::builtin());
+        let params = FineTuneParams {
+            seed: self.seed,
+            max_bytes: self.max_size,
+            note: self.note.clone(),
+            baseline: (start.id() != builtin.id()).then(|| builtin.clone()),
+            taken: chosen.taken.clone(),
+            budget,
+            ..FineTuneParams::default()
+        };
+        // What became a reference would be predicted from itself.
+        let others = training.without(&chosen.taken);
+        let resumed = self.resumed.as_ref();
+        let tuned = fine_tune(&others, &validation, start, resumed, &params, observer)?;
+        observer.checkpoint(&tuned.dictionary);
+        Ok(Trained {
+            dictionary: tuned.dictionary,
+            change: Some(tuned.file_change),
+            finished: tuned.finished,
+            training,
+            validation,
+        })
+    }
+
+    /// The start with the pictures that the collection profits from being predicted from, if there are any; those of
+    /// the checkpoint when resuming.
+    fn choose_references(
+        &self,
+        training: &Gallery,
+        validation: &Gallery,
+        start: &Dictionary,
+        budget: Budget,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<ReferenceChoice, TrainError> {
+        if let Some(checkpoint) = &self.resumed {
+            return references_of(checkpoint, training, start);
+        }
+        if !self.references {
+            return Ok(ReferenceChoice::none(start.clone()));
+        }
+        let params = self.reference_params(start, budget.share(FOR_REFERENCES));
+        match choose_references(training, validation, start, &params, observer) {
+            Err(TrainError::Stopped) => {
+                observer.references_chosen(None);
+                Ok(ReferenceChoice::none(start.clone()))
+            }
+            chosen => {
+                let chosen = chosen?;
+                observer.references_chosen(Some(&chosen.report));
+                Ok(chosen)
+            }
+        }
+    }
+
+    fn reference_params(&self, start: &Dictionary, budget: Budget) -> ReferenceParams {
+        let mut params = ReferenceParams {
+            seed: self.seed,
+            budget,
+            ..ReferenceParams::default()
+        };
+        if let Some(limit) = self.max_size {
+            let room = limit.saturating_sub(start.to_bytes().len());
+            params.max_bytes = params.max_bytes.min(limit / 4).max(room);
+        }
+        params
+    }
+}
+
+/// An observer that also stops when the time is over.
+struct Timed<'a> {
+    observer: &'a mut dyn TrainObserver,
+    budget: Budget,
+}
+
+impl TrainObserver for Timed<'_> {
+    fn progress(&mut self, stage: Stage, done: usize, total: usize) {
+        self.observer.progress(stage, done, total);
+    }
+
+    fn skipped(&mut self, file: &Skipped) {
+        self.observer.skipped(file);
+    }
+
+    fn references_chosen(&mut self, report: Option<&ReferenceReport>) {
+        self.observer.references_chosen(report);
+    }
+
+    fn validated(&mut self, change: f64) {
+        self.observer.validated(change);
+    }
+
+    fn checkpoint(&mut self, dictionary: &Dictionary) {
+        self.observer.checkpoint(dictionary);
+    }
+
+    fn stopped(&self) -> bool {
+        self.budget.is_over() || self.observer.stopped()
+    }
+}
