@@ -1,11 +1,13 @@
 //! The container around the tile coder: round trips, damage, limits, dictionaries.
 
+use std::io::Cursor;
+use std::time::Duration;
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound};
 use tessera_codec::internals::simd;
 use tessera_codec::{
-    BitDepth, Decoder, DictionaryError, Encoded, Encoder, Error, Fingerprint, FormatError,
-    Integrity, Limits, Metadata, Picture, PixelFormat, Rect, Samples, Target, TargetUnreachable,
-    decode, image_io::read_picture,
+    BitDepth, CancelToken, Decoder, DictionaryError, Downscaler, Encoded, Encoder, Error,
+    Fingerprint, FormatError, Integrity, Limits, Metadata, Picture, PictureInfo, PixelFormat, Rect,
+    Samples, Scale, Target, TargetUnreachable, decode, image_io::read_picture,
 };
 use tessera_dict::{DictId, Dictionary};
 use tessera_workspace::{formats, synthetic_picture};
@@ -511,4 +513,70 @@ fn the_specification_example_is_what_it_says() {
         container::write(expected, &Metadata::default(), &[tile]),
         file
     );
+}
+
+/// Scaled decoding by bands gives what scaling the whole picture gives.
+#[test]
+fn scaled_pictures_are_means_of_the_decoded_one() {
+    for format in formats(BitDepth::Ten).chain(formats(BitDepth::Eight)) {
+        let picture = synthetic_picture(150, 70, format);
+        let file = encoder(60).tile_log2(6).encode(&picture).unwrap().bytes;
+        let whole = decode(&file).unwrap();
+        for scale in [
+            Scale::Half,
+            Scale::Quarter,
+            Scale::Eighth,
+            Scale::MaxSide(31),
+        ] {
+            let mut scaler = Downscaler::new(PictureInfo::from(&whole), scale).unwrap();
+            let expected = scaler.push(&whole).unwrap().unwrap();
+            let found = Decoder::new().threads(1).decode_scaled(&file, scale);
+            assert_eq!(found.unwrap().samples(), expected.samples(), "{scale:?}");
+        }
+    }
+}
+
+/// Readers give what slices give.
+#[test]
+fn readers_and_writers_are_as_good_as_slices() {
+    let picture = synthetic_picture(100, 90, PixelFormat::RGB8);
+    let mut written = Vec::new();
+    let encoder = encoder(50).tile_log2(6);
+    let encoded = encoder.encode_to(&picture, &mut written).unwrap();
+    assert_eq!(written, encoded.bytes);
+    let coded = Decoder::new().open(Cursor::new(written)).unwrap();
+    assert_eq!(coded.decode().unwrap(), decode(&encoded.bytes).unwrap());
+    assert_eq!(coded.info(), PictureInfo::from(&picture));
+}
+
+#[test]
+fn cancelled_work_stops_with_its_own_error() {
+    let picture = synthetic_picture(200, 200, PixelFormat::GRAY8);
+    let file = encoder(60).tile_log2(6).encode(&picture).unwrap().bytes;
+    let late = CancelToken::after(Duration::ZERO);
+    let decoded = Decoder::new().cancel(&late).decode(&file);
+    assert!(matches!(decoded, Err(Error::Cancelled)));
+    let damaged = Decoder::new().cancel(&late).decode_partial(&file);
+    assert!(matches!(damaged, Err(Error::Cancelled)), "no damage either");
+    // After the first tile.
+    let token = CancelToken::new();
+    let stop = token.clone();
+    let encoder = encoder(60).tile_log2(6).cancel(&token);
+    let stopped = encoder.on_tile(move |_| stop.cancel()).encode(&picture);
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let picture = synthetic_picture(8, 8, PixelFormat::GRAY8);
+    for (encoder, range) in [
+        (Encoder::new().quality(101), "0 to 100"),
+        (Encoder::new().effort(0), "1 to 9"),
+        (Encoder::new().effort(10), "1 to 9"),
+        (Encoder::new().tile_log2(5), "2^6 to 2^15"),
+    ] {
+        let error = encoder.encode(&picture).unwrap_err();
+        assert!(matches!(error, Error::Parameter(_)));
+        assert!(error.to_string().contains(range), "{error}");
+    }
 }

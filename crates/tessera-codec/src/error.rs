@@ -198,4 +198,4 @@ pub struct MemoryError {
 }
 
 /// Shorthand of this crate.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

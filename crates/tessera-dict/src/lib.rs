@@ -12,6 +12,7 @@ mod pack;
 pub mod patch_net;
 pub mod prior;
 pub mod reference;
+pub mod store;
 
 pub use basis::{Basis, BasisSet, PlaneKind};
 pub use dictionary::{Dictionary, DictionaryBuilder};

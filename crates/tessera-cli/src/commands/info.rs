@@ -7,8 +7,8 @@ use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tessera_codec::{
-    Colour, Container, Decoder, Error, FORMAT_VERSION, FormatError, Integrity, MetadataKind,
-    Quality, Source,
+    Colour, Container, Decoder, Error, FormatError, Header, Integrity, MetadataKind, Quality,
+    Source,
 };
 
 const EXIT_CODES: &str = "\
@@ -200,7 +200,7 @@ impl Report {
             file: path.display().to_string(),
             intact: false,
             too_short: TooShort::of(container, source),
-            version: FORMAT_VERSION,
+            version: Header::FORMAT_VERSION,
             width: header.width,
             height: header.height,
             colour: match header.format.colour {

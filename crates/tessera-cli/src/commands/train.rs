@@ -12,7 +12,7 @@ use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tessera_dict::Dictionary;
+use tessera_dict::{Dictionary, store};
 use tessera_eval::gain;
 use tessera_train::gallery::Skipped;
 use tessera_train::references::ReferenceReport;
@@ -250,7 +250,7 @@ impl TrainObserver for Watch {
 
 /// `cats.tsd` has its checkpoint in `cats.checkpoint.tsd` while training lasts.
 fn checkpoint_path(output: &Path) -> PathBuf {
-    output.with_extension(format!("checkpoint.{}", dictionaries::EXTENSION))
+    output.with_extension(format!("checkpoint.{}", store::EXTENSION))
 }
 
 fn remove_checkpoint(output: &Path) {

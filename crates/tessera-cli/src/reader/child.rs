@@ -185,7 +185,7 @@ fn limit(seconds: u64) {
         // A stricter limit may be set already; that one holds then.
         let _stricter = setrlimit(resource, bound);
     };
-    set(Resource::As, image_io::MAX_READ_BYTES + SPARE_BYTES);
+    set(Resource::As, image_io::ReadOptions::MAX_BYTES + SPARE_BYTES);
     set(Resource::Cpu, seconds);
     set(Resource::Core, 0);
 }

@@ -17,7 +17,7 @@ use child::Child;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use tessera_codec::WholePicture;
-use tessera_codec::image_io::{OpenedPicture, ReadOptions, is_read_by_rows, open_picture_with};
+use tessera_codec::image_io::{OpenedPicture, ReadOptions, open_picture_with};
 
 /// The program to start for reading; not set when this library runs inside another program.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -33,7 +33,7 @@ pub fn isolate() {
 /// Opens a picture in any readable format.
 pub(crate) fn open<'a>(input: &'a Input<'_>, options: ReadOptions) -> Result<OpenedPicture<'a>> {
     let picture = input.picture();
-    let by_rows = is_read_by_rows(picture)?;
+    let by_rows = picture.is_read_by_rows()?;
     match PROGRAM.get() {
         Some(program) if !by_rows => {
             let Ok(child) = Child::start(program, input, options) else {

@@ -77,6 +77,9 @@ pub struct Header {
 }
 
 impl Header {
+    /// The version of the format that this crate reads and writes.
+    pub const FORMAT_VERSION: u8 = VERSION;
+
     /// The tiles of the picture.
     pub fn grid(&self) -> TileGrid {
         TileGrid::new(self.width, self.height, self.tile_log2)

@@ -8,14 +8,17 @@ use thiserror::Error as ThisError;
 
 /// Memory a foreign format may take while it is read as a whole: the largest picture we can hold
 /// is larger, but no honest file needs more than this.
-pub const MAX_READ_BYTES: u64 = 8 << 30;
+pub(crate) const MAX_READ_BYTES: u64 = 8 << 30;
 
 /// Why a picture could not be read.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum ReadImageError {
     /// No known format.
-    #[error("not a picture in a known format ({})", crate::image_io::FORMATS)]
+    #[error(
+        "not a picture in a known format ({})",
+        crate::image_io::format::FORMATS
+    )]
     UnknownFormat,
     /// A known format that is not read.
     #[error("{0} files cannot be read; convert the picture to PNG, JPEG, WebP or TIFF first")]

@@ -6,7 +6,7 @@ use image::ImageFormat;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// What can be read, for messages and help.
-pub const FORMATS: &str = "PNG, JPEG, WebP, GIF, TIFF, BMP, PNM, TGA, QOI, AVIF, JPEG 2000";
+pub(crate) const FORMATS: &str = "PNG, JPEG, WebP, GIF, TIFF, BMP, PNM, TGA, QOI, AVIF, JPEG 2000";
 
 /// Endings of the names of files that can be read, in lower case.
 pub const EXTENSIONS: [&str; 22] = [

@@ -32,10 +32,8 @@ mod write;
 mod xmp;
 
 pub use convert::to_dynamic_image;
-pub use error::{MAX_READ_BYTES, ReadImageError};
-pub use format::{EXTENSIONS, FORMATS};
+pub use error::ReadImageError;
+pub use format::EXTENSIONS;
 pub use input::Input;
-pub use read::{
-    OpenedPicture, ReadOptions, is_read_by_rows, open_picture, open_picture_with, read_picture,
-};
+pub use read::{OpenedPicture, ReadOptions, open_picture, open_picture_with, read_picture};
 pub use write::{Losses, PictureWriter, WriteImageError, keeps_rows};

@@ -23,6 +23,11 @@ pub struct ReadOptions {
     pub page: Option<u32>,
 }
 
+impl ReadOptions {
+    /// Most bytes of memory that reading a picture takes; larger ones are refused.
+    pub const MAX_BYTES: u64 = MAX_READ_BYTES;
+}
+
 /// A picture that is ready to be read, and what its reader has to say.
 pub struct OpenedPicture<'a> {
     /// The pixels.
@@ -39,7 +44,7 @@ enum Readable<'a> {
     Whole(Picture, Vec<String>),
 }
 
-/// Reads a picture in any of the [`FORMATS`](super::FORMATS), told apart by content, upright and
+/// Reads a picture in any known format, told apart by content, upright and
 /// with metadata.
 ///
 /// # Errors
@@ -82,15 +87,14 @@ pub fn open_picture_with<'a>(
     })
 }
 
-/// Whether the format is one whose decoder needs no watching: it takes one row at a time.
-///
-/// # Errors
-/// When the file cannot be read or is of no known format.
-pub fn is_read_by_rows<'a>(input: impl Into<Input<'a>>) -> Result<bool, ReadImageError> {
-    Ok(matches!(
-        format::of(input.into())?,
-        Format::Png | Format::Pnm
-    ))
+impl Input<'_> {
+    /// Whether the format is one whose decoder needs no watching: it takes one row at a time.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is of no known format.
+    pub fn is_read_by_rows(self) -> Result<bool, ReadImageError> {
+        Ok(matches!(format::of(self)?, Format::Png | Format::Pnm))
+    }
 }
 
 fn open(input: Input<'_>, options: ReadOptions) -> Result<Readable<'_>, ReadImageError> {

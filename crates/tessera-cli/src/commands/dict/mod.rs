@@ -3,7 +3,7 @@
 mod atoms;
 mod info;
 
-use crate::dictionaries::{self, Store};
+use crate::dictionaries;
 use crate::exit::Usage;
 use crate::files::{check_output, print_report, read_input, write_output};
 use crate::progress::waiting;
@@ -15,6 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use tessera_codec::PreparedDictionary;
 use tessera_dict::Dictionary;
+use tessera_dict::store::{self, Store};
 use tessera_eval::gain;
 use tessera_eval::mosaic::mosaic_png;
 use tessera_train::Gallery;
@@ -137,7 +138,7 @@ fn export(args: &ShowArgs) -> Result<()> {
             batchsvd::npy::write_mat(atoms.as_ref(), &mut bytes)?;
             bytes
         }
-        Some(dictionaries::EXTENSION) => dictionaries::load(&args.dictionary)?.to_bytes(),
+        Some(store::EXTENSION) => dictionaries::load(&args.dictionary)?.to_bytes(),
         _ => bail!(Usage(format!(
             "{}: an export ends in .npy (atoms) or .tsd (the dictionary)",
             args.output.display()
@@ -160,7 +161,7 @@ fn verify(args: &NamedArgs) -> Result<()> {
 fn install(args: &InstallArgs) -> Result<()> {
     let (_, bytes, dictionary) = whole(&args.file)?;
     PreparedDictionary::new(&dictionary).with_context(|| args.file.display().to_string())?;
-    let Some(folder) = dictionaries::install_folder() else {
+    let Some(folder) = Store::install_folder() else {
         bail!(Usage(
             "there is no user data folder; set XDG_DATA_HOME, or put the file in a folder named by TESSERA_DICT_PATH"
                 .into()
@@ -168,7 +169,7 @@ fn install(args: &InstallArgs) -> Result<()> {
     };
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let name = format!("{}.{}", dictionary.id(), dictionaries::EXTENSION);
+    let name = format!("{}.{}", dictionary.id(), store::EXTENSION);
     let target = folder.join(name);
     write_output(&target, &bytes, true)?;
     print_report(&format!("installed as {}\n", target.display()))
