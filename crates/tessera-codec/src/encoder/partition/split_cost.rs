@@ -50,7 +50,7 @@ struct SplitCostFit {
     halves_by_both: [f32; 7],
 }
 
-/// By size from 32 down to 8. Least squares over 16 crops of training photos at four quantisers (`benches/RESULTS.md`).
+/// By size from 32 down to 8. Least squares over 16 crops of training photos at four quantisers (`benches/log/search.md`).
 const SPLIT_COST_FITS: [SplitCostFit; 3] = [
     SplitCostFit {
         quarters_by_whole: [-0.016, 0.828, 0.177, -0.511, 0.004],
