@@ -1,7 +1,7 @@
 //! The plots: rate-distortion curves and the spread of BD-rates over the pictures.
 
 use super::axis::Axis;
-use super::model::Report;
+use super::model::{BdRow, Report};
 use super::svg::{Anchor, Svg};
 use crate::metrics::Metric;
 
@@ -211,17 +211,22 @@ pub(super) fn spread_plot(report: &Report, metric: Metric) -> Option<String> {
     for (place, (index, row)) in rows.iter().enumerate() {
         let y = TOP + ROW * (place as f64 + 0.5);
         svg.text((NAMES - 10.0, y + 4.0), Anchor::End, 13.0, &row.codec);
-        for picture in &row.pictures {
-            if let Some(rate) = picture.rate {
-                let change = rate.change * 100.0;
-                let tip = format!("{} on {}: {change:+.1} %", row.codec, picture.picture);
-                svg.dot((x.at(change), y), 5.0, color(*index), &tip);
-            }
-        }
-        if let Some(spread) = &row.spread {
-            let at = x.at(spread.mean * 100.0);
-            svg.line((at, y - 12.0), (at, y + 12.0), color(*index), 3.0);
-        }
+        draw_spread(&mut svg, &x, y, row, color(*index));
     }
     Some(svg.finish(&title))
+}
+
+/// Draws the changes of one codec's rates along a row: a dot for each picture, a line for their mean.
+fn draw_spread(svg: &mut Svg, x: &Axis, y: f64, row: &BdRow, colour: &str) {
+    for picture in &row.pictures {
+        if let Some(rate) = picture.rate {
+            let change = rate.change * 100.0;
+            let tip = format!("{} on {}: {change:+.1} %", row.codec, picture.picture);
+            svg.dot((x.at(change), y), 5.0, colour, &tip);
+        }
+    }
+    if let Some(spread) = &row.spread {
+        let at = x.at(spread.mean * 100.0);
+        svg.line((at, y - 12.0), (at, y + 12.0), colour, 3.0);
+    }
 }
