@@ -81,7 +81,7 @@
 //!
 //! | for | there is |
 //! |---|---|
-//! | settings | [`Encoder`], [`Decoder`], [`Target`], [`Limits`], [`CancelToken`] |
+//! | settings | `Encoder`, `Target`, [`Decoder`], [`Limits`], [`CancelToken`] |
 //! | pictures | [`Picture`], [`Metadata`]; in rows [`RowSource`] |
 //! | files | [`CodedPicture`], [`Container`], [`StoredFile`] |
 //! | dictionaries | [`Dictionary`], [`PreparedDictionary`], [`DictId`]; on this machine `tessera_dict::store` |

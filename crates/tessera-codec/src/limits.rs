@@ -14,8 +14,7 @@ pub struct Limits {
     pub tile_pixels: u64,
     /// Bytes of memory for the picture and the tiles in work.
     pub memory: u64,
-    /// Decode work as stated by the header, in the units of
-    /// [`tile_work`](crate::container::tile_work).
+    /// Decode work as stated by the header, in units that grow with samples and coded bytes.
     pub work: u64,
     /// Bytes of unpacked metadata.
     pub metadata: u64,

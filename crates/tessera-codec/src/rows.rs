@@ -21,7 +21,7 @@ impl PictureInfo {
     /// Checks the sides.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when a side is zero or too long to be stored.
+    /// [`Error::Parameter`](crate::Error::Parameter) when a side is zero or too long to be stored.
     pub fn new(width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         sample_count(width, height, format)?;
         Ok(Self {

@@ -58,13 +58,13 @@ pub struct Header {
     pub format: PixelFormat,
     /// The dictionary the tiles were coded with.
     pub dictionary: DictId,
-    /// Columns, 1 to [`MAX_SIDE`].
+    /// Columns, 1 to 65535.
     pub width: u32,
-    /// Rows, 1 to [`MAX_SIDE`].
+    /// Rows, 1 to 65535.
     pub height: u32,
     /// Log2 of the tile side.
     pub tile_log2: u8,
-    /// Quantiser index of luma or gray, 0 to [`MAX_QUANTISER`].
+    /// Quantiser index of luma or gray, 0 to 127.
     pub quantiser: u8,
     /// What is added to the quantiser for the chroma planes; zero for gray.
     pub chroma_offset: i8,
