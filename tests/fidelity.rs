@@ -5,15 +5,16 @@
 
 use rayon::prelude::*;
 use std::path::Path;
-use tessera_codec::{
-    BitDepth, Colour, Decoder, Encoder, Picture, PixelFormat, Quality, Samples, Target,
-};
+use tessera_codec::{BitDepth, Colour, Decoder, Encoder, Picture, PixelFormat, Samples, Tune};
 use tessera_workspace::adversarial::{Pattern, irregular, patterns, picture, within};
 
 /// Largest mean squared error of a gray picture: six times the noise of its quantiser.
 const MOST_ERROR: f64 = 6.0 * QUANTISER_NOISE;
 /// The same for red, green and blue, which move up to 1.8 times as far as chroma does.
 const MOST_COLOUR_ERROR: f64 = 12.0 * QUANTISER_NOISE;
+/// How much more the eye is taken to forgive: the highest frequencies have steps up to 2.2 times as large, and busy blocks
+/// in a smooth picture up to four times.
+const VISUAL: f64 = 5.0;
 /// Mean squared error of rounding, in squared steps.
 const QUANTISER_NOISE: f64 = 1.0 / 12.0;
 /// Price of a bit in squared steps, as in the encoder.
@@ -39,13 +40,15 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(picture: &Picture, effort: u8, quality: u8) -> Self {
-        let quality = Quality::new(quality).unwrap();
+    fn of(picture: &Picture, tune: Tune, effort: u8, quality: u8) -> Self {
         let encoder = Encoder::new()
-            .target(Target::Quality(quality.value()))
+            .quality(quality)
+            .tune(tune)
             .effort(effort)
             .threads(1);
-        let file = encoder.encode(picture).unwrap().bytes;
+        let encoded = encoder.encode(picture).unwrap();
+        assert_eq!(encoded.keeps_its_promise(), Some(true));
+        let file = encoded.bytes;
         let decoded = Decoder::new().threads(1).decode(&file).unwrap();
         assert_eq!(decoded.format(), picture.format());
         let format = picture.format();
@@ -61,7 +64,7 @@ impl Outcome {
         Self {
             error: (0..colours).map(error).sum::<f64>() / colours as f64,
             alpha_error: if format.alpha { error(colours) } else { 0.0 },
-            step: 2f64.powf(f64::from(quality.quantiser()) / 8.0) / 16.0,
+            step: 2f64.powf(f64::from(encoded.quantiser) / 8.0) / 16.0,
             bytes: file.len(),
         }
     }
@@ -103,12 +106,26 @@ fn failures(cases: &[Case]) -> Vec<String> {
             Colour::Rgb => MOST_COLOUR_ERROR,
         };
         let pairs = EFFORTS.flat_map(|effort| qualities.iter().map(move |&q| (effort, q)));
+        let failure = |tune: Tune, effort: u8, q: u8| {
+            let outcome = Outcome::of(picture, tune, effort, q);
+            let most = match tune {
+                Tune::Visual => VISUAL * most,
+                Tune::Psnr => most,
+            };
+            let fails = outcome.in_steps() > most || outcome.alpha_in_steps() > MOST_ERROR;
+            fails.then(|| format!("{name}, {tune:?}, effort {effort}, q {q}: {outcome:?}"))
+        };
+        // Every other case for the eye, the others for the squared error.
         pairs
-            .map(|(effort, q)| (effort, q, Outcome::of(picture, effort, q)))
-            .filter(|(.., outcome)| {
-                outcome.in_steps() > most || outcome.alpha_in_steps() > MOST_ERROR
+            .enumerate()
+            .filter_map(|(at, (effort, q))| {
+                let tune = if (name.len() + at).is_multiple_of(2) {
+                    Tune::Visual
+                } else {
+                    Tune::Psnr
+                };
+                failure(tune, effort, q)
             })
-            .map(|(effort, q, outcome)| format!("{name}, effort {effort}, q {q}: {outcome:?}"))
             .collect()
     };
     cases.par_iter().flat_map_iter(check).collect()
@@ -195,7 +212,7 @@ fn crop(photo: &Picture, side: u32) -> Picture {
     Picture::new(side, side, photo.format(), samples).unwrap()
 }
 
-/// A finer quantiser may be less lucky with a pattern of few levels, but then it is as good as rounding can be.
+/// A finer quantiser may be less lucky with a pattern of few levels, but then it is as good as rounding, within a quarter.
 #[test]
 fn quality_never_falls() {
     let qualities: Vec<u8> = (20..=100).step_by(10).collect();
@@ -203,10 +220,10 @@ fn quality_never_falls() {
         let picture = picture(64, 64, RGB8, &pattern);
         let outcomes: Vec<Outcome> = qualities
             .iter()
-            .map(|&q| Outcome::of(&picture, 5, q))
+            .map(|&q| Outcome::of(&picture, Tune::Psnr, 5, q))
             .collect();
         let falls = |pair: &&[Outcome]| {
-            let rounding = QUANTISER_NOISE * pair[1].step.powi(2);
+            let rounding = 1.25 * QUANTISER_NOISE * pair[1].step.powi(2);
             pair[1].error > pair[0].error.max(rounding)
         };
         let fell = outcomes.windows(2).filter(falls);
@@ -221,7 +238,7 @@ fn costs(effort: u8, qualities: &[u8]) -> Vec<f64> {
     let total = |&q: &u8| -> f64 {
         let cost = |(_, pattern): (String, Pattern)| {
             let picture = picture(64, 64, PixelFormat::GRAY8, &pattern);
-            Outcome::of(&picture, effort, q).cost(&picture)
+            Outcome::of(&picture, Tune::Psnr, effort, q).cost(&picture)
         };
         patterns().into_par_iter().map(cost).sum()
     };
@@ -231,7 +248,7 @@ fn costs(effort: u8, qualities: &[u8]) -> Vec<f64> {
 /// Over all patterns; on a single one of a few dozen bytes a search may be less lucky than a narrower one.
 #[test]
 fn more_effort_does_not_cost_more() {
-    const TOLERANCE: f64 = 1.01;
+    const TOLERANCE: f64 = 1.02;
     let qualities = [20, 60];
     let mut least = vec![f64::INFINITY; qualities.len()];
     for effort in EFFORTS {

@@ -103,7 +103,9 @@ pub fn dictionary(data: &[u8]) {
         height: 16,
         layout: PlaneLayout::Ycbcr444,
         quantiser: data.len() as u8 & 0x7F,
-        chroma_offset: 0,
+        chroma_offsets: [0; 2],
+        adaptive: false,
+        weights: Default::default(),
         alpha: false,
         origin: (0, 0),
     };
@@ -155,7 +157,9 @@ pub fn tile(data: &[u8]) {
             PlaneLayout::Ycbcr444
         },
         quantiser: quantiser & 0x7F,
-        chroma_offset: offset as i8,
+        chroma_offsets: [offset as i8; 2],
+        adaptive: false,
+        weights: Default::default(),
         alpha: layout & 2 != 0,
         origin: (0, 0),
     };

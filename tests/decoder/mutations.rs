@@ -310,7 +310,9 @@ fn extreme_dictionaries_overflow_nothing() {
             height: 24,
             layout: PlaneLayout::Ycbcr444,
             quantiser: [0, 60, 127][round % 3],
-            chroma_offset: 0,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
             origin: (0, 0),
             alpha: false,
         };

@@ -370,7 +370,9 @@ pub(crate) fn tile_config(header: &Header, rect: Rect) -> TileConfig {
         height: rect.height,
         layout: layout(header.format.colour),
         quantiser: header.quantiser,
-        chroma_offset: header.chroma_offset,
+        chroma_offsets: header.chroma_offsets,
+        adaptive: header.adaptive,
+        weights: header.weights,
         origin: (rect.x, rect.y),
         alpha: false,
     }
@@ -408,7 +410,9 @@ pub(crate) fn alpha_config(colour: &TileConfig, quantiser: u8) -> TileConfig {
     TileConfig {
         layout: PlaneLayout::Gray,
         quantiser,
-        chroma_offset: 0,
+        chroma_offsets: [0; 2],
+        adaptive: false,
+        weights: Default::default(),
         alpha: true,
         ..*colour
     }

@@ -4,16 +4,15 @@ use crate::cancel::CancelToken;
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
-use crate::encoder::{EncodedTile, SpeedSettings, encode_tile, encode_tile_no_recon};
+use crate::encoder::masking::PictureActivity;
+use crate::encoder::{EncodedTile, SpeedSettings, encode_tile, encode_tile_no_recon, tune};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
-use crate::quality::{
-    CHROMA_OFFSET, DEFAULT_EFFORT, FASTEST_EFFORT, alpha_quantiser, check_effort,
-};
+use crate::quality::{DEFAULT_EFFORT, FASTEST_EFFORT, Tune, alpha_quantiser, check_effort};
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
 use crate::search::{OperatingPoint, Pass, Target, search};
 use crate::threads;
@@ -58,6 +57,7 @@ pub fn encode(picture: &Picture, quality: u8) -> Result<Vec<u8>> {
 #[derive(Debug, Clone)]
 pub struct Encoder {
     target: Target,
+    tune: Tune,
     effort: u8,
     threads: usize,
     tile_log2: u8,
@@ -73,6 +73,7 @@ impl Default for Encoder {
     fn default() -> Self {
         Self {
             target: Target::default(),
+            tune: Tune::default(),
             effort: DEFAULT_EFFORT,
             threads: 0,
             tile_log2: DEFAULT_TILE_LOG2,
@@ -93,6 +94,8 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// The quantiser index that was used.
     pub quantiser: u8,
+    /// What it was tuned for.
+    pub tune: Tune,
     /// What a decoder will make of it, unless the encoder was told not to find out ([`Encoder::measure_distortion`]).
     pub measured: Option<Measured>,
 }
@@ -118,7 +121,13 @@ impl Encoded {
     /// The encoder sees to it that it is; if not, it has a fault, and the picture should be kept in another format.
     pub fn keeps_its_promise(&self) -> Option<bool> {
         let distortion = self.measured?.distortion;
-        Some(distortion.is_explained_by(self.quantiser))
+        // Busy blocks and high frequencies are coarser than the quantiser, where it is tuned so.
+        const COARSER: u8 = 12;
+        let coarsest = match self.tune {
+            Tune::Visual => self.quantiser.saturating_add(COARSER),
+            Tune::Psnr => self.quantiser,
+        };
+        Some(distortion.is_explained_by(coarsest))
     }
 }
 
@@ -198,6 +207,13 @@ impl Encoder {
     #[must_use]
     pub fn strip_metadata(mut self, strip: bool) -> Self {
         self.strip_metadata = strip;
+        self
+    }
+
+    /// What to spend bits on.
+    #[must_use]
+    pub fn tune(mut self, tune: Tune) -> Self {
+        self.tune = tune;
         self
     }
 
@@ -283,12 +299,43 @@ impl Encoder {
                 true => Metadata::default(),
                 false => source.metadata().clone(),
             };
-            search(self.target, source.info().pixels(), |point, pass| {
-                let job = Job::new(self, dictionary, source.info(), format, point, pass);
-                let tiles = job.encode_tiles(source, threads)?;
-                Ok(job.assemble(tiles, &metadata))
-            })
+            let activity = self.activity(source)?;
+            search(
+                self.target,
+                self.tune,
+                source.info().pixels(),
+                |point, pass| {
+                    let mut job = Job::new(self, dictionary, source.info(), format, point, pass);
+                    job.activity = activity;
+                    let tiles = job.encode_tiles(source, threads)?;
+                    Ok(job.assemble(tiles, &metadata))
+                },
+            )
         })?
+    }
+
+    /// How busy the picture is, if that matters.
+    fn activity(&self, source: &mut dyn RowSource) -> Result<PictureActivity> {
+        /// Rows of the strips that are looked at, one in each `2 * STRIP` rows.
+        const STRIP: u32 = 8;
+        let mut activity = PictureActivity::default();
+        if self.tune == Tune::Psnr {
+            return Ok(activity);
+        }
+        for_each_band(source, 1 << self.tile_log2, |band, _| {
+            for y in (0..(band.height() + 1).saturating_sub(STRIP)).step_by(2 * STRIP as usize) {
+                let strip = Rect {
+                    x: 0,
+                    y,
+                    width: band.width(),
+                    height: STRIP,
+                };
+                let planes = pixels::read_tile(band, strip)?;
+                activity.add(&planes.colour[0].data, band.width() as usize);
+            }
+            Ok(())
+        })?;
+        Ok(activity)
     }
 
     /// The format as coded: alpha that lets nothing through is left out.
@@ -307,6 +354,9 @@ impl Encoder {
     }
 }
 
+/// Pictures of fewer pixels are not tuned for the eye.
+const SMALLEST_TUNED: u64 = 32 * 32;
+
 /// Memory a tile takes while it is encoded, per sample.
 const BYTES_PER_SAMPLE: u64 = 16;
 
@@ -321,6 +371,8 @@ struct Job<'a> {
     effort: u8,
     tile_log2: u8,
     point: OperatingPoint,
+    tune: Tune,
+    activity: PictureActivity,
     /// Whether to find out what a decoder will make of it.
     measure: bool,
 }
@@ -353,6 +405,8 @@ impl<'a> Job<'a> {
             },
             tile_log2: encoder.tile_log2,
             point,
+            tune: encoder.tune,
+            activity: PictureActivity::default(),
             measure: match encoder.target {
                 Target::Psnr(_) => true,
                 _ => encoder.measure && pass == Pass::Exact,
@@ -390,11 +444,24 @@ impl<'a> Job<'a> {
             .then(|| alpha_quantiser(self.point.quantiser))
     }
 
-    fn chroma_offset(&self) -> i8 {
-        match self.format.colour_channels() {
-            1 => 0,
-            _ => CHROMA_OFFSET,
+    /// What the colour payload of a tile is coded with.
+    fn tile_config(&self, rect: Rect) -> TileConfig {
+        let mut config = TileConfig {
+            width: rect.width,
+            height: rect.height,
+            layout: layout(self.format.colour),
+            quantiser: self.point.quantiser,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
+            origin: (rect.x, rect.y),
+            alpha: false,
+        };
+        // What tuning has to tell would be a good part of a tiny file.
+        if self.info.pixels() >= SMALLEST_TUNED {
+            tune::apply(self.tune, &self.activity, &mut config);
         }
+        config
     }
 
     /// Codes the tile at `rect`, whose pixels are in `band`; the band's first row is row `y`.
@@ -408,15 +475,7 @@ impl<'a> Job<'a> {
         if !self.format.alpha {
             source.alpha = None;
         }
-        let config = TileConfig {
-            width: rect.width,
-            height: rect.height,
-            layout: layout(self.format.colour),
-            quantiser: self.point.quantiser,
-            chroma_offset: self.chroma_offset(),
-            origin: (rect.x, rect.y),
-            alpha: false,
-        };
+        let config = self.tile_config(rect);
         let colour = self.encode_planes(&source.colour, &config);
         let alpha = source.alpha.as_ref().zip(self.alpha_quantiser());
         let alpha = alpha.map(|(plane, quantiser)| {
@@ -461,6 +520,7 @@ impl<'a> Job<'a> {
     fn encode_planes(&self, planes: &[Plane], config: &TileConfig) -> EncodedTile {
         let mut speed = SpeedSettings::preset(self.effort);
         speed.lambda *= self.point.thrift;
+        speed.mean_activity = self.activity.mean();
         if self.measure {
             return encode_tile(planes, config, self.dictionary, speed);
         }
@@ -478,11 +538,13 @@ impl<'a> Job<'a> {
         Encoded {
             bytes: container::write(header, metadata, &data),
             quantiser: self.point.quantiser,
+            tune: self.tune,
             measured,
         }
     }
 
     fn header(&self, tile_work: WorkBound) -> Header {
+        let config = self.tile_config(self.grid().rect(0));
         Header {
             format: self.format,
             dictionary: self.dictionary.id(),
@@ -490,7 +552,9 @@ impl<'a> Job<'a> {
             height: self.info.height(),
             tile_log2: self.tile_log2,
             quantiser: self.point.quantiser,
-            chroma_offset: self.chroma_offset(),
+            chroma_offsets: config.chroma_offsets,
+            adaptive: config.adaptive,
+            weights: config.weights,
             alpha_quantiser: self.alpha_quantiser(),
             tile_work,
             metadata_len: 0,

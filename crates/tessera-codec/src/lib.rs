@@ -141,7 +141,7 @@ pub use limits::Limits;
 pub use metadata::{Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
 pub use prepared::PreparedDictionary;
-pub use quality::Quality;
+pub use quality::{Quality, Tune};
 pub use rows::{PictureInfo, RowSource, WholePicture};
 pub use scale::{Downscaler, Scale};
 pub use tessera_dict::{DictId, Dictionary};
@@ -187,8 +187,6 @@ pub mod internals {
     pub mod tile {
         pub use crate::tile::*;
     }
-    #[cfg(feature = "encoder")]
-    pub use crate::quality::CHROMA_OFFSET;
     pub use crate::quality::MAX_QUANTISER;
     pub use crate::tile_grid::{DEFAULT_TILE_LOG2, TILE_LOG2_RANGE, TileGrid};
 }

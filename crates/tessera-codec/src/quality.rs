@@ -8,10 +8,25 @@ use crate::error::{Error, Result};
 /// The coarsest quantiser.
 pub const MAX_QUANTISER: u8 = 127;
 
-/// Points of the quality scale as (quality, quantiser index), joined by straight lines.
+/// Points of a quality scale as (quality, quantiser index), joined by straight lines.
 ///
 /// Falling in the index, so that quality is monotone in size and in fidelity.
-const SCALE: [(u8, u8); 6] = [(0, 88), (25, 80), (50, 70), (75, 59), (90, 46), (100, 32)];
+type QualityScale = [(u8, u8); 6];
+
+/// For the eye: photos of quality 90, 75, 50 and 25 have about 90, 80, 65 and 45 points of SSIMULACRA2.
+const VISUAL: QualityScale = [(0, 88), (25, 74), (50, 67), (75, 59), (90, 49), (100, 32)];
+/// For the squared error.
+const PSNR: QualityScale = [(0, 88), (25, 80), (50, 70), (75, 59), (90, 46), (100, 32)];
+
+/// What an encoder is tuned for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tune {
+    /// For the eye: bits go where errors are seen.
+    #[default]
+    Visual,
+    /// For the smallest squared error at a size.
+    Psnr,
+}
 
 /// Quality from 0 (smallest) to 100 (almost indistinguishable).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,10 +51,14 @@ impl Quality {
     }
 
     /// The quantiser index of the colour planes.
-    pub fn quantiser(self) -> u8 {
+    pub fn quantiser(self, tune: Tune) -> u8 {
+        let scale = match tune {
+            Tune::Visual => &VISUAL,
+            Tune::Psnr => &PSNR,
+        };
         let q = u32::from(self.0);
-        let upper = SCALE.partition_point(|&(point, _)| point < self.0).max(1);
-        let ((q0, i0), (q1, i1)) = (SCALE[upper - 1], SCALE[upper]);
+        let upper = scale.partition_point(|&(point, _)| point < self.0).max(1);
+        let ((q0, i0), (q1, i1)) = (scale[upper - 1], scale[upper]);
         let (q0, i0) = (u32::from(q0), u32::from(i0));
         let (span, drop) = (u32::from(q1) - q0, i0 - u32::from(i1));
         (i0 - ((q - q0) * drop + span / 2) / span) as u8
@@ -52,10 +71,6 @@ impl Default for Quality {
         Self(75)
     }
 }
-
-/// How many indices the chroma planes are quantised coarser (positive) or finer than luma.
-#[cfg(feature = "encoder")]
-pub const CHROMA_OFFSET: i8 = 0;
 
 /// The quantiser of the alpha plane: a quarter of the step of the colour planes, because edges
 /// of transparency are seen against any background.
@@ -88,11 +103,13 @@ mod tests {
 
     #[test]
     fn scale_hits_its_points_and_never_rises() {
-        for (q, index) in SCALE {
-            assert_eq!(Quality(q).quantiser(), index);
-        }
-        for q in 1..=100 {
-            assert!(Quality(q).quantiser() <= Quality(q - 1).quantiser());
+        for (tune, scale) in [(Tune::Visual, VISUAL), (Tune::Psnr, PSNR)] {
+            for (q, index) in scale {
+                assert_eq!(Quality(q).quantiser(tune), index);
+            }
+            for q in 1..=100 {
+                assert!(Quality(q).quantiser(tune) <= Quality(q - 1).quantiser(tune));
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::encode::Encoded;
 use crate::error::{Error, Result, TargetUnreachable};
-use crate::quality::{MAX_QUANTISER, Quality};
+use crate::quality::{MAX_QUANTISER, Quality, Tune};
 
 /// What an encoder aims at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,11 +91,16 @@ impl Target {
 }
 
 /// Encodes so that the target is met.
-pub(crate) fn search(target: Target, pixels: u64, mut encode: impl Encode) -> Result<Encoded> {
+pub(crate) fn search(
+    target: Target,
+    tune: Tune,
+    pixels: u64,
+    mut encode: impl Encode,
+) -> Result<Encoded> {
     target.check()?;
     match target {
         Target::Quality(quality) => {
-            let quantiser = Quality::new(quality)?.quantiser();
+            let quantiser = Quality::new(quality)?.quantiser(tune);
             encode(OperatingPoint::of(quantiser), Pass::Exact)
         }
         Target::Quantiser(index) => encode(OperatingPoint::of(index), Pass::Exact),
@@ -284,6 +289,7 @@ mod tests {
             Ok(Encoded {
                 bytes: vec![0; bytes as usize],
                 quantiser: point.quantiser,
+                tune: Default::default(),
                 measured: None,
             })
         }
@@ -319,7 +325,7 @@ mod tests {
         let large = within_size(1 << 30, file(3e6, 0.075, &calls)).unwrap();
         assert_eq!(large.quantiser, 0);
         let nothing = Target::Psnr(f64::NAN);
-        assert!(search(nothing, 1, file(3e6, 0.075, &calls)).is_err());
+        assert!(search(nothing, Tune::Visual, 1, file(3e6, 0.075, &calls)).is_err());
     }
 
     #[test]

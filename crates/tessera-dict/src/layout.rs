@@ -32,6 +32,8 @@ pub enum Element {
     ChromaMode,
     /// Is this superblock filtered?
     Filter,
+    /// How the quantiser of a block differs from what its neighbours predict.
+    QuantiserOffset,
     /// Is this patch predicted from a reference picture?
     Reference,
     /// Is this candidate the shift into the reference?
@@ -45,7 +47,7 @@ pub enum Element {
 }
 
 /// All elements in the order their tables are stored; see [`REFERENCE_ELEMENTS`].
-pub const ELEMENTS: [Element; 15] = [
+pub const ELEMENTS: [Element; 16] = [
     Element::Significance,
     Element::Magnitude,
     Element::Last,
@@ -56,6 +58,7 @@ pub const ELEMENTS: [Element; 15] = [
     Element::Basis,
     Element::ChromaMode,
     Element::Filter,
+    Element::QuantiserOffset,
     Element::Reference,
     Element::Candidate,
     Element::Shift,
@@ -100,7 +103,7 @@ impl Element {
             | Self::Candidate
             | Self::Correction
             | Self::ChromaReference => 3,
-            Self::Filter | Self::Shift => 2,
+            Self::Filter | Self::QuantiserOffset | Self::Shift => 2,
         }
     }
 
@@ -127,6 +130,7 @@ impl Element {
             Self::Basis => (vec![2048, 4096, 2048], [16, 1]),
             Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
             Self::Filter => (vec![9, 1], [1, 1]),
+            Self::QuantiserOffset => (vec![64, 16], [1, 1]),
             Self::Reference => (vec![256, 256, 256, 1024], [16, 16]),
             Self::Candidate => (vec![64, 128, 512], [8, 1]),
             Self::Shift => (vec![64, 512], [64, 1]),

@@ -136,7 +136,9 @@ impl<'a> ClosedLoopCoder<'a> {
                 let kind = i.min(1);
                 let quantiser = match kind {
                     0 => config.quantiser,
-                    _ => config.quantiser.saturating_add_signed(config.chroma_offset),
+                    _ => config
+                        .quantiser
+                        .saturating_add_signed(config.chroma_offsets[i - 1]),
                 };
                 let share = if kind == 0 { count } else { count / 2 };
                 samples[kind].take([pair.0, pair.1], quantiser, config.origin, share, random);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::{EXTENSIONS, read_picture};
-use tessera_codec::internals::CHROMA_OFFSET;
+use tessera_codec::internals::encoder::tune_for_training;
 use tessera_codec::internals::tile::{PlaneLayout, TileConfig};
 use tessera_codec::{Picture, Rect};
 use tessera_patch::Plane;
@@ -151,7 +151,7 @@ impl Gallery {
             planes.iter_mut().for_each(mirror);
             rect.x = picture.width() - rect.x - rect.width;
         }
-        let config = TileConfig {
+        let mut config = TileConfig {
             width: rect.width,
             height: rect.height,
             layout: match planes.len() {
@@ -159,10 +159,13 @@ impl Gallery {
                 _ => PlaneLayout::Ycbcr444,
             },
             quantiser: task.quantiser,
-            chroma_offset: CHROMA_OFFSET,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
             origin: (rect.x, rect.y),
             alpha: false,
         };
+        tune_for_training(&mut config);
         Ok((planes, config))
     }
 

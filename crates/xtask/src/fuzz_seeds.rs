@@ -54,7 +54,7 @@ fn write_parts(
                 sides[0],
                 sides[1],
                 header.quantiser,
-                header.chroma_offset as u8,
+                header.chroma_offsets[0] as u8,
                 colours / 2,
             ];
             seed.extend(payload.colour());

@@ -12,7 +12,7 @@ use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::{EXTENSIONS, ReadOptions};
 use tessera_codec::{
-    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Target,
+    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Target, Tune,
 };
 
 /// Extension of our files.
@@ -40,6 +40,25 @@ pub struct EncodeArgs {
     overwrite: OverwriteArgs,
 }
 
+/// What bits are spent on.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum TuneArg {
+    /// What people see.
+    #[default]
+    Visual,
+    /// The smallest squared error.
+    Psnr,
+}
+
+impl From<TuneArg> for Tune {
+    fn from(tune: TuneArg) -> Self {
+        match tune {
+            TuneArg::Visual => Self::Visual,
+            TuneArg::Psnr => Self::Psnr,
+        }
+    }
+}
+
 /// How to encode, whatever the files.
 #[derive(Debug, Args)]
 struct EncodeSettings {
@@ -49,6 +68,9 @@ struct EncodeSettings {
     #[arg(short, long, value_name = "1..9", default_value_t = 5)]
     #[arg(value_parser = value_parser!(u8).range(1..=9))]
     effort: u8,
+    /// What to spend bits on: what people see, or the squared error (for measuring).
+    #[arg(long, value_enum, default_value_t)]
+    tune: TuneArg,
     /// Encode with a learned dictionary: a .tsd file or an identity.
     #[arg(long, value_name = "FILE|ID")]
     dict: Option<PathBuf>,
@@ -160,6 +182,7 @@ impl EncodeSettings {
         let mut encoder = Encoder::new()
             .target(self.target.target())
             .effort(self.effort)
+            .tune(self.tune.into())
             .threads(threads)
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)

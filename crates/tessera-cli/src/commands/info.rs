@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tessera_codec::{
     Colour, Container, Decoder, Error, FormatError, Header, Integrity, MetadataKind, Quality,
-    Source,
+    Source, Tune,
 };
 
 const EXIT_CODES: &str = "\
@@ -44,7 +44,11 @@ struct Report {
     /// Of the quality scale, nearest to the quantiser.
     quality: u8,
     quantiser: u8,
-    chroma_offset: i8,
+    chroma_offsets: [i8; 2],
+    /// Whether blocks have quantisers of their own.
+    adaptive: bool,
+    /// Curves of the frequency weights of luma and chroma, see `spec/bitstream.md`.
+    weights: [[i8; 3]; 2],
     alpha_quantiser: Option<u8>,
     bytes: usize,
     bits_per_pixel: f64,
@@ -210,9 +214,11 @@ impl Report {
             alpha: header.format.alpha,
             bits_per_sample: header.format.depth.bits(),
             dictionary: header.dictionary.to_string(),
-            quality: nearest_quality(header.quantiser),
+            quality: nearest_quality(header),
             quantiser: header.quantiser,
-            chroma_offset: header.chroma_offset,
+            chroma_offsets: header.chroma_offsets,
+            adaptive: header.adaptive,
+            weights: header.weights.map(|curve| curve.0),
             alpha_quantiser: header.alpha_quantiser,
             bytes,
             bits_per_pixel: bytes as f64 * 8.0 / pixels,
@@ -286,8 +292,12 @@ impl Report {
 
     fn quantiser_text(&self) -> String {
         let mut text = self.quantiser.to_string();
-        if self.chroma_offset != 0 {
-            text += &format!(", chroma {:+}", self.chroma_offset);
+        if self.chroma_offsets != [0; 2] {
+            let [cb, cr] = self.chroma_offsets;
+            text += &format!(", Cb {cb:+}, Cr {cr:+}");
+        }
+        if self.adaptive {
+            text += ", adapted to what is seen";
         }
         if let Some(alpha) = self.alpha_quantiser {
             text += &format!(", alpha {alpha}");
@@ -304,9 +314,14 @@ impl Report {
 }
 
 /// The quality whose quantiser is nearest; of several the highest.
-fn nearest_quality(quantiser: u8) -> u8 {
+fn nearest_quality(header: &Header) -> u8 {
+    let tune = match header.adaptive {
+        true => Tune::Visual,
+        false => Tune::Psnr,
+    };
     let qualities = (0..=100).rev().filter_map(|q| Quality::new(q).ok());
-    let nearest = qualities.min_by_key(|quality| quality.quantiser().abs_diff(quantiser));
+    let nearest =
+        qualities.min_by_key(|quality| quality.quantiser(tune).abs_diff(header.quantiser));
     nearest.map_or(0, Quality::value)
 }
 

@@ -9,6 +9,7 @@ use crate::container::work::WorkBound;
 use crate::error::FormatError;
 use crate::picture::{Colour, PixelFormat};
 use crate::quality::MAX_QUANTISER;
+use crate::tile::WeightCurve;
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use tessera_dict::DictId;
 use tessera_patch::colour::BitDepth;
@@ -25,7 +26,7 @@ pub const VERSION: u8 = 1;
 /// Pixels on a side: sixteen bits, as in JPEG.
 pub const MAX_SIDE: u32 = 65535;
 
-/// No header is longer: the fixed fields, a dictionary hash and four numbers take 46 bytes.
+/// No header is longer: the fixed fields, a dictionary hash and four numbers take 53 bytes.
 pub(super) const MAX_LEN: usize = 64;
 
 /// Dictionary byte that announces a 128-bit hash.
@@ -47,9 +48,12 @@ const HAS_FEATURES: u8 = 0b1000_0000;
 // Bits of the features byte.
 const FEATURE_TILES: u8 = 0b01;
 const FEATURE_METADATA: u8 = 0b10;
+const FEATURE_ADAPTIVE: u8 = 0b100;
+const FEATURE_WEIGHTS: u8 = 0b1000;
+const FEATURES: u8 = FEATURE_TILES | FEATURE_METADATA | FEATURE_ADAPTIVE | FEATURE_WEIGHTS;
 
-/// Bit of the quantiser byte that announces a chroma offset.
-const HAS_CHROMA_OFFSET: u8 = 0b1000_0000;
+/// Bit of the quantiser byte that announces chroma offsets.
+const HAS_CHROMA_OFFSETS: u8 = 0b1000_0000;
 
 /// The parsed header of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,8 +70,12 @@ pub struct Header {
     pub tile_log2: u8,
     /// Quantiser index of luma or gray, 0 to 127.
     pub quantiser: u8,
-    /// What is added to the quantiser for the chroma planes; zero for gray.
-    pub chroma_offset: i8,
+    /// What is added to the quantiser for Cb and for Cr; zero for gray.
+    pub chroma_offsets: [i8; 2],
+    /// Whether blocks have quantiser offsets of their own.
+    pub adaptive: bool,
+    /// Frequency weights of luma and of chroma; those of chroma are flat for gray.
+    pub weights: [WeightCurve; 2],
     /// Quantiser index of alpha; `Some` exactly when `format.alpha`.
     pub alpha_quantiser: Option<u8>,
     /// No tile takes more work than this.
@@ -113,7 +121,8 @@ impl Header {
         let width = read_side(reader)?;
         let height = read_side(reader)?;
         let tile_log2 = read_tile_log2(reader, features)?;
-        let (quantiser, chroma_offset) = read_quantiser(reader, format.colour)?;
+        let (quantiser, chroma_offsets) = read_quantiser(reader, format.colour)?;
+        let weights = read_weights(reader, features, format.colour)?;
         let alpha_quantiser = read_alpha_quantiser(reader, format.alpha)?;
         let tile_work = WorkBound::from_byte(reader.u8()?);
         let metadata_len = read_metadata_len(reader, features)?;
@@ -126,7 +135,9 @@ impl Header {
             height,
             tile_log2,
             quantiser,
-            chroma_offset,
+            chroma_offsets,
+            adaptive: features & FEATURE_ADAPTIVE != 0,
+            weights,
             alpha_quantiser,
             tile_work,
             metadata_len,
@@ -151,7 +162,11 @@ impl Header {
         if features & FEATURE_TILES != 0 {
             out.push(self.tile_log2);
         }
-        put_quantiser(&mut out, self.quantiser, self.chroma_offset);
+        put_quantiser(&mut out, self.quantiser, self.chroma_offsets);
+        if features & FEATURE_WEIGHTS != 0 {
+            let curves = &self.weights[..self.format.colour_channels().min(2)];
+            out.extend(curves.iter().flat_map(|curve| curve.0).map(|log| log as u8));
+        }
         out.extend(self.alpha_quantiser);
         out.push(self.tile_work.byte());
         if features & FEATURE_METADATA != 0 {
@@ -172,6 +187,12 @@ impl Header {
         }
         if self.metadata_len > 0 {
             features |= FEATURE_METADATA;
+        }
+        if self.adaptive {
+            features |= FEATURE_ADAPTIVE;
+        }
+        if self.weights.iter().any(|curve| !curve.is_flat()) {
+            features |= FEATURE_WEIGHTS;
         }
         features
     }
@@ -222,7 +243,7 @@ fn read_features(reader: &mut ByteReader<'_>, format_byte: u8) -> Result<u8, For
     }
     match reader.u8()? {
         0 => Err(FormatError::invalid(PART, "an empty features byte")),
-        features if features & !(FEATURE_TILES | FEATURE_METADATA) != 0 => {
+        features if features & !FEATURES != 0 => {
             Err(FormatError::invalid(PART, "a reserved feature"))
         }
         features => Ok(features),
@@ -265,28 +286,55 @@ fn read_tile_log2(reader: &mut ByteReader<'_>, features: u8) -> Result<u8, Forma
     }
 }
 
-fn read_quantiser(reader: &mut ByteReader<'_>, colour: Colour) -> Result<(u8, i8), FormatError> {
+fn read_quantiser(
+    reader: &mut ByteReader<'_>,
+    colour: Colour,
+) -> Result<(u8, [i8; 2]), FormatError> {
     let byte = reader.u8()?;
-    let index = byte & !HAS_CHROMA_OFFSET;
-    if byte & HAS_CHROMA_OFFSET == 0 {
-        return Ok((index, 0));
+    let index = byte & !HAS_CHROMA_OFFSETS;
+    if byte & HAS_CHROMA_OFFSETS == 0 {
+        return Ok((index, [0; 2]));
     }
-    match reader.u8()? as i8 {
-        0 => Err(FormatError::invalid(PART, "a chroma offset of zero")),
+    match reader.array::<2>()?.map(|byte| byte as i8) {
+        [0, 0] => Err(FormatError::invalid(PART, "chroma offsets of zero")),
         _ if colour == Colour::Gray => {
-            Err(FormatError::invalid(PART, "a chroma offset without chroma"))
+            Err(FormatError::invalid(PART, "chroma offsets without chroma"))
         }
-        offset => Ok((index, offset)),
+        offsets => Ok((index, offsets)),
     }
 }
 
 #[cfg(feature = "encoder")]
-fn put_quantiser(out: &mut Vec<u8>, quantiser: u8, chroma_offset: i8) {
-    if chroma_offset == 0 {
+fn put_quantiser(out: &mut Vec<u8>, quantiser: u8, chroma_offsets: [i8; 2]) {
+    if chroma_offsets == [0; 2] {
         out.push(quantiser);
     } else {
-        out.extend([quantiser | HAS_CHROMA_OFFSET, chroma_offset as u8]);
+        out.push(quantiser | HAS_CHROMA_OFFSETS);
+        out.extend(chroma_offsets.map(|offset| offset as u8));
     }
+}
+
+/// A curve for luma or gray, then one for chroma.
+fn read_weights(
+    reader: &mut ByteReader<'_>,
+    features: u8,
+    colour: Colour,
+) -> Result<[WeightCurve; 2], FormatError> {
+    let mut curves = [WeightCurve::default(); 2];
+    if features & FEATURE_WEIGHTS == 0 {
+        return Ok(curves);
+    }
+    let count = match colour {
+        Colour::Gray => 1,
+        Colour::Rgb => 2,
+    };
+    for curve in &mut curves[..count] {
+        *curve = WeightCurve(reader.array::<3>()?.map(|byte| byte as i8));
+    }
+    if curves.iter().all(|curve| curve.is_flat()) {
+        return Err(FormatError::invalid(PART, "weights of one"));
+    }
+    Ok(curves)
 }
 
 fn read_alpha_quantiser(
@@ -324,7 +372,9 @@ mod tests {
             height: 512,
             tile_log2: DEFAULT_TILE_LOG2,
             quantiser: 60,
-            chroma_offset: 0,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
             alpha_quantiser: None,
             tile_work: WorkBound::at_least(400_000),
             metadata_len: 0,
@@ -350,7 +400,9 @@ mod tests {
             header.format.depth = depth;
             header.format.alpha = true;
             header.alpha_quantiser = Some(40);
-            header.chroma_offset = -5;
+            header.chroma_offsets = [-5, 3];
+            header.adaptive = true;
+            header.weights = [WeightCurve([-8, 8, 24]), WeightCurve([0, 1, -128])];
             header.tile_log2 = 6;
             header.metadata_len = 1234;
             header.dictionary = DictId::Hash([7; 16]);

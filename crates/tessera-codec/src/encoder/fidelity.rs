@@ -38,10 +38,13 @@ fn squares_within_bound<const N: usize>(
     kind: PlaneKind,
     block: Block,
 ) -> bool {
-    let step = recon.step(kind).value();
-    // Samples are integers, which alone is more than the finest steps promise.
-    let most = MOST * (step * step).max(1.0) * (N * N) as f32;
     let canvas = recon.canvas(kind);
+    let most = |component: usize| {
+        let step = recon.coarsest_step(kind, component, block);
+        // Samples are integers, which alone is more than the finest steps promise.
+        MOST * (step * step).max(1.0) * (N * N) as f32
+    };
+    let most = [most(0), most(canvas.components.len() - 1)];
     let bottom = (block.y + block.size).min(canvas.height);
     let right = (block.x + block.size).min(canvas.width);
     let rows = (block.y..bottom).step_by(N);
@@ -51,7 +54,7 @@ fn squares_within_bound<const N: usize>(
         let mut components = canvas.components.iter().enumerate();
         components.all(|(component, drawn)| {
             let original = &source.component(kind, component)[start..];
-            square_error::<N>(original, &drawn.data[start..], source.stride) <= most
+            square_error::<N>(original, &drawn.data[start..], source.stride) <= most[component]
         })
     })
 }
@@ -101,7 +104,9 @@ mod tests {
             height: SUPERBLOCK as u32,
             layout: PlaneLayout::Gray,
             quantiser: 60,
-            chroma_offset: 0,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
             origin: (0, 0),
             alpha: false,
         };
@@ -111,7 +116,12 @@ mod tests {
         let mut encoder = TileEncoder::new(planes, &config, PreparedDictionary::builtin(), effort);
         spoil(&mut encoder);
         encoder.run(&config, None);
-        let step = encoder.recon.step(PlaneKind::Luma).value();
+        let whole = Block {
+            x: 0,
+            y: 0,
+            size: SUPERBLOCK,
+        };
+        let step = encoder.recon.coarsest_step(PlaneKind::Luma, 0, whole);
         let decoded = encoder.recon.into_planes(&config).remove(0);
         let square = |(&a, &b): (&u16, &u16)| (f32::from(a) - f32::from(b)).powi(2);
         let sum: f32 = plane.data.iter().zip(&decoded.data).map(square).sum();

@@ -8,6 +8,7 @@ mod fidelity;
 mod filter_decision;
 pub(crate) mod forward;
 mod lookahead;
+pub(crate) mod masking;
 mod mode_chroma;
 mod mode_luma;
 mod partition;
@@ -18,6 +19,7 @@ mod single_pass;
 mod source;
 mod speed;
 pub mod training;
+pub(crate) mod tune;
 
 use crate::prepared::PreparedDictionary;
 use crate::tile::entropy::coder::{ModelPair, Writer};
@@ -39,6 +41,7 @@ use source::Source;
 pub use speed::SpeedSettings;
 use tessera_patch::Plane;
 use training::PatchObserver;
+pub use tune::tune_for_training;
 
 /// A written tile.
 #[derive(Debug)]
@@ -108,12 +111,16 @@ impl<'d> TileEncoder<'d> {
         speed: SpeedSettings,
     ) -> Self {
         let speed = speed.with(dictionary);
-        let recon = TileState::new(config, dictionary);
+        let mut recon = TileState::new(config, dictionary);
         let models = ModelPair::new(dictionary, config.layout);
-        let forward = ForwardTransform::new(dictionary.rotations());
+        let forward = ForwardTransform::new(dictionary.rotations(), config.weights);
+        let source = Source::new(planes, &recon.luma);
+        if let Some(offsets) = &mut recon.offsets {
+            masking::choose_offsets(&source, speed.mean_activity, offsets);
+        }
         Self {
             tile: TileContext {
-                source: Source::new(planes, &recon.luma),
+                source,
                 costs: CostModel::new(dictionary, &models, &forward, speed.lambda),
                 forward,
                 speed,
@@ -139,6 +146,7 @@ impl<'d> TileEncoder<'d> {
         (self.recon).code_references_in_use(&mut self.writer, in_use);
         let single_pass = self.tile.speed.single_pass && !in_use && observer.is_none();
         for block in superblocks(config) {
+            self.recon.code_offsets(&mut self.writer, block);
             if single_pass {
                 for &kind in config.layout.kinds() {
                     self.single_pass().write_superblock(kind, block);

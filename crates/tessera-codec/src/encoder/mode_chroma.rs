@@ -76,7 +76,13 @@ impl ChromaModeSearch<'_, '_> {
             self.patches.tile.forward.buffers.give(trial.spectrum);
             trial.prediction
         });
-        Some(LeafCandidate::new(&sites[0], leaf, predictions, cost))
+        Some(LeafCandidate::new(
+            self.patches.recon,
+            &sites[0],
+            leaf,
+            predictions,
+            cost,
+        ))
     }
 
     /// Codes both components with one mode, and tells what that costs.
@@ -152,7 +158,7 @@ impl ChromaModeSearch<'_, '_> {
 
     /// The straight mode for a patch whose chroma changes along one axis, if luma does not explain it.
     fn straight_mode(&self, site: &Site, luma_mode: usize) -> Option<usize> {
-        let step = self.patches.recon.step(site.kind).value();
+        let step = self.patches.recon.step(site).value();
         let colour = (self.lookahead.cfl).colour_of(site.x, site.y, site.shape, step);
         let mode = if colour.down < STRAIGHT * colour.across {
             VERTICAL

@@ -73,7 +73,13 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
         self.patches.recycle(modes);
         self.patches.tile.forward.buffers.give(trial.spectrum);
         let predictions = [trial.prediction, Vec::new()];
-        Some(LeafCandidate::new(&site, leaf, predictions, patch.cost))
+        Some(LeafCandidate::new(
+            self.patches.recon,
+            &site,
+            leaf,
+            predictions,
+            patch.cost,
+        ))
     }
 
     /// Codes options in full; the cheapest one, and the index of its mode. The others are not tried once `bound` is out

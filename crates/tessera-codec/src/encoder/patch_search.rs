@@ -50,13 +50,21 @@ pub(crate) struct ModeCandidate {
 
 impl LeafCandidate {
     /// Of a leaf at a place, with the predictions of its components.
-    pub(crate) fn new(place: &Site, leaf: Leaf, predictions: [Vec<i32>; 2], cost: f32) -> Self {
+    pub(crate) fn new(
+        recon: &TileState<'_>,
+        place: &Site,
+        leaf: Leaf,
+        predictions: [Vec<i32>; 2],
+        cost: f32,
+    ) -> Self {
         let Site { x, y, shape, .. } = *place;
+        let mut info = leaf.cell_info(shape);
+        recon.to_whole_steps(place, &mut info);
         Self {
             x,
             y,
             shape,
-            info: leaf.cell_info(shape),
+            info,
             leaf,
             samples: predictions,
             drawn: false,
@@ -189,7 +197,7 @@ impl<'s, 'd> PatchSearch<'s, 'd> {
             source, forward, ..
         } = self.tile;
         let patch = source.residual(site, prediction);
-        let scale = 1.0 / self.recon.step(site.kind).value();
+        let scale = 1.0 / self.recon.step(site).value();
         let mut frequencies = forward.buffers.take(site.shape.area());
         forward.frequencies(site.shape, patch, scale, &mut frequencies);
         frequencies
@@ -204,7 +212,7 @@ impl<'s, 'd> PatchSearch<'s, 'd> {
     ) -> Vec<f32> {
         let mut spectrum = self.tile.forward.buffers.take(site.shape.area());
         self.tile.forward.spectrum(
-            site.shape,
+            (site.kind, site.shape),
             orientation.transposed,
             &frequencies,
             &mut spectrum,

@@ -309,7 +309,8 @@ impl<'d> SinglePass<'_, 'd> {
             self.write_exactly(kind, block);
         } else {
             self.write_split(kind, block, Split::None);
-            let info = leaf.cell_info(shape);
+            let mut info = leaf.cell_info(shape);
+            self.recon.to_whole_steps(site, &mut info);
             (self.recon).code_drawn_leaf(self.writer, site, &mut leaf, info);
         }
         samples

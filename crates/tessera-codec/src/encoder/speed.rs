@@ -17,6 +17,9 @@ pub struct SpeedSettings {
     pub transform: TransformSettings,
     /// Price of a bit in squared steps.
     pub lambda: f32,
+    /// Activity of the picture that blocks are compared with where they have quantiser offsets; that of the tile if it is
+    /// not known.
+    pub mean_activity: Option<f32>,
     /// Whether the look-ahead decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
     /// for tiles that use references.
     pub single_pass: bool,
@@ -150,6 +153,7 @@ const EXHAUSTIVE: SpeedSettings = SpeedSettings {
         fast_rdoq: false,
     },
     lambda: 0.096,
+    mean_activity: None,
     single_pass: false,
 };
 

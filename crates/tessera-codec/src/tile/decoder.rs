@@ -68,6 +68,7 @@ pub(crate) fn read_tile<R: TileReader>(
     };
     decoder.state.code_references_in_use(decoder.reader, false);
     for block in superblocks(config) {
+        decoder.state.code_offsets(decoder.reader, block);
         for &kind in config.layout.kinds() {
             decoder.block(kind, block);
         }

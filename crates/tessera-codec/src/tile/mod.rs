@@ -6,6 +6,7 @@ pub(crate) mod entropy;
 pub(crate) mod intra;
 pub(crate) mod loop_filter;
 pub(crate) mod pool;
+pub(crate) mod quantiser_map;
 pub(crate) mod reference;
 pub(crate) mod state;
 pub(crate) mod syntax;
@@ -19,6 +20,7 @@ use entropy::mix::PlaneKind;
 use syntax::Block;
 use tessera_patch::shape::SUPERBLOCK;
 use transform::quantiser;
+pub use transform::weights::WeightCurve;
 
 /// Which planes a tile carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +59,12 @@ pub struct TileConfig {
     pub layout: PlaneLayout,
     /// Index of the luma step, 0..=127.
     pub quantiser: u8,
-    /// Added to `quantiser` for chroma.
-    pub chroma_offset: i8,
+    /// Added to `quantiser` for Cb and for Cr.
+    pub chroma_offsets: [i8; 2],
+    /// Whether blocks have quantiser offsets of their own.
+    pub adaptive: bool,
+    /// Frequency weights of luma and of chroma.
+    pub weights: [WeightCurve; 2],
     /// Column and row of the tile in its picture, where references are looked up.
     pub origin: (u32, u32),
     /// Whether the plane is alpha, which takes the alpha of references.
@@ -66,14 +72,13 @@ pub struct TileConfig {
 }
 
 impl TileConfig {
-    pub(crate) fn quantiser_of(&self, kind: PlaneKind) -> u8 {
-        match kind {
-            PlaneKind::Luma => self.quantiser,
-            PlaneKind::Chroma => self
-                .quantiser
-                .saturating_add_signed(self.chroma_offset)
-                .min(quantiser::MAX_INDEX),
-        }
+    /// Quantiser indices of luma, Cb and Cr.
+    pub(crate) fn quantisers(&self) -> [u8; 3] {
+        let [cb, cr] = self.chroma_offsets;
+        [0, cb, cr].map(|offset| {
+            let index = self.quantiser.saturating_add_signed(offset);
+            index.min(quantiser::MAX_INDEX)
+        })
     }
 }
 

@@ -10,13 +10,16 @@ use crate::tile::intra::{Border, PLANAR, Predictor, predict_from_luma};
 use crate::tile::loop_filter::network::restored;
 use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
+use crate::tile::quantiser_map::QuantiserMap;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
 use crate::tile::syntax::patch_context::{PatchContext, activity_class, gradient_class};
-use crate::tile::syntax::{self, Coefficients, FROM_LUMA, Leaf, ModeContexts};
-use crate::tile::transform::quantiser::Step;
+use crate::tile::syntax::{self, Block, Coefficients, FROM_LUMA, Leaf, ModeContexts};
+use crate::tile::transform::quantiser::{MAX_INDEX, Step};
+use crate::tile::transform::weights::FrequencyWeights;
 use crate::tile::transform::{BasisOrientation, synthesise};
 use crate::tile::{PlaneLayout, TileConfig};
 use tessera_dict::{Basis, BasisSet, FilterSet};
+use tessera_patch::shape::SUPERBLOCK;
 use tessera_patch::{Plane, Shape};
 
 /// Where a patch lies and which component it belongs to.
@@ -46,8 +49,12 @@ pub(crate) struct TileState<'a> {
     pub(crate) dictionary: &'a PreparedDictionary,
     pub(crate) luma: Canvas,
     pub(crate) chroma: Option<Canvas>,
-    pub(crate) steps: [Step; 2],
-    quantisers: [u8; 2],
+    /// Of luma, Cb and Cr.
+    quantisers: [u8; 3],
+    /// Quantiser offsets of blocks, if they have any.
+    pub(crate) offsets: Option<QuantiserMap>,
+    /// Frequency weights of luma and of chroma.
+    pub(crate) weights: [FrequencyWeights; 2],
     /// Column and row of the tile in its picture.
     origin: (u32, u32),
     /// The references, if they are in use.
@@ -59,13 +66,14 @@ pub(crate) struct TileState<'a> {
 impl<'a> TileState<'a> {
     pub(crate) fn new(config: &TileConfig, dictionary: &'a PreparedDictionary) -> Self {
         let (width, height) = (config.width as usize, config.height as usize);
-        let quantisers = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| config.quantiser_of(kind));
+        let luma = Canvas::new(width, height, 1);
         Self {
             dictionary,
-            luma: Canvas::new(width, height, 1),
+            offsets: config.adaptive.then(|| QuantiserMap::new(&luma)),
+            luma,
             chroma: (config.layout == PlaneLayout::Ycbcr444).then(|| Canvas::new(width, height, 2)),
-            steps: quantisers.map(Step::from_index),
-            quantisers,
+            quantisers: config.quantisers(),
+            weights: config.weights.map(FrequencyWeights::new),
             origin: config.origin,
             references: References::new(config, dictionary),
             samples: Pool::default(),
@@ -129,8 +137,55 @@ impl<'a> TileState<'a> {
         }
     }
 
-    pub(crate) fn step(&self, kind: PlaneKind) -> Step {
-        self.steps[kind as usize]
+    /// Quantiser index of a component of a plane kind, wherever there are no offsets.
+    pub(crate) fn quantiser(&self, kind: PlaneKind, component: usize) -> u8 {
+        self.quantisers[kind as usize + component]
+    }
+
+    /// Quantiser index of a component on an area.
+    pub(crate) fn quantiser_on(
+        &self,
+        (kind, component): (PlaneKind, usize),
+        (x, y): (usize, usize),
+        (width, height): (usize, usize),
+    ) -> u8 {
+        let index = self.quantiser(kind, component);
+        match &self.offsets {
+            None => index,
+            Some(offsets) => {
+                let index = i32::from(index) + offsets.offset(x, y, width, height);
+                index.clamp(0, i32::from(MAX_INDEX)) as u8
+            }
+        }
+    }
+
+    /// Step of a patch.
+    pub(crate) fn step(&self, site: &Site) -> Step {
+        let size = (site.shape.width(), site.shape.height());
+        Step::from_index(self.quantiser_on((site.kind, site.component), (site.x, site.y), size))
+    }
+
+    /// The largest step of any frequency of a component in the superblock of a block.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn coarsest_step(&self, kind: PlaneKind, component: usize, block: Block) -> f32 {
+        let corner = (
+            block.x / SUPERBLOCK * SUPERBLOCK,
+            block.y / SUPERBLOCK * SUPERBLOCK,
+        );
+        let highest = self
+            .offsets
+            .as_ref()
+            .map_or(0, |offsets| offsets.highest(corner));
+        let index = i32::from(self.quantiser(kind, component)) + highest;
+        let step = Step::from_index(index.clamp(0, i32::from(MAX_INDEX)) as u8);
+        step.value() * self.weights[kind as usize].largest()
+    }
+
+    /// Codes the quantiser offsets of a superblock, if blocks have any.
+    pub(crate) fn code_offsets<C: BinaryCoder>(&mut self, coder: &mut C, superblock: Block) {
+        if let Some(offsets) = &mut self.offsets {
+            offsets.code(coder, superblock);
+        }
     }
 
     pub(crate) fn bases(&self, kind: PlaneKind) -> &'a BasisSet {
@@ -146,19 +201,58 @@ impl<'a> TileState<'a> {
             PlaneKind::Luma => self.dictionary.luma_filter(),
             PlaneKind::Chroma => self.dictionary.chroma_filter(),
         };
-        let band = &filters.bands[FilterSet::band(self.quantisers[kind as usize])];
         let canvas = self.canvas(kind);
-        let step = self.step(kind);
-        let quantiser = self.quantisers[kind as usize];
-        let component = |component: usize| match &self.dictionary.nets()[kind as usize] {
-            None => filtered(canvas, component, step, band, flags),
-            Some(net) => {
-                let whole = filtered(canvas, component, step, band, &flags.everywhere());
-                let before = &canvas.components[component];
-                restored([before, &whole], quantiser, self.origin, net, flags)
-            }
+        let component = |component: usize| {
+            let quantiser = self.quantiser(kind, component);
+            let band = &filters.bands[FilterSet::band(quantiser)];
+            let steps = self.filter_steps(kind, component);
+            let net = &self.dictionary.nets()[kind as usize];
+            let Some(net) = net else {
+                return filtered(canvas, component, &steps, band, flags);
+            };
+            let whole = filtered(canvas, component, &steps, band, &flags.everywhere());
+            let before = &canvas.components[component];
+            restored([before, &whole], quantiser, self.origin, net, flags)
         };
         (0..canvas.components.len()).map(component).collect()
+    }
+
+    /// Steps the filter goes by: those of superblocks, in raster order.
+    pub(crate) fn filter_steps(&self, kind: PlaneKind, component: usize) -> Vec<Step> {
+        let Canvas { width, height, .. } = *self.canvas(kind);
+        let rows = (0..height).step_by(SUPERBLOCK);
+        let places = rows.flat_map(|y| (0..width).step_by(SUPERBLOCK).map(move |x| (x, y)));
+        let size = (SUPERBLOCK, SUPERBLOCK);
+        places
+            .map(|place| Step::from_index(self.quantiser_on((kind, component), place, size)))
+            .collect()
+    }
+
+    /// What cells know of their levels is in the steps of the whole picture; here in those of a patch.
+    fn activity_in_steps(&self, site: &Site, activity: u32) -> u32 {
+        if self.offsets.is_none() {
+            return activity;
+        }
+        let whole = Step::from_index(self.quantiser(site.kind, site.component));
+        let scaled = u64::from(activity) * u64::from(whole.fixed());
+        (scaled / u64::from(self.step(site).fixed())).min(u64::from(u16::MAX)) as u32
+    }
+
+    /// The other way, for what a leaf leaves in its cells.
+    pub(crate) fn to_whole_steps(&self, place: &Site, info: &mut CellInfo) {
+        if self.offsets.is_none() {
+            return;
+        }
+        for component in 0..self.canvas(place.kind).components.len() {
+            let site = Site {
+                component,
+                ..*place
+            };
+            let whole = Step::from_index(self.quantiser(site.kind, component));
+            let scaled = u64::from(info.activity[component]) * u64::from(self.step(&site).fixed());
+            let activity = scaled / u64::from(whole.fixed());
+            info.activity[component] = activity.min(u64::from(u16::MAX)) as u16;
+        }
     }
 
     /// The luma canvas if `kind` is chroma.
@@ -171,7 +265,8 @@ impl<'a> TileState<'a> {
         let canvas = self.canvas(site.kind);
         let (w, h) = (site.shape.width(), site.shape.height());
         Surroundings {
-            activity: canvas.activity(site.component, site.x, site.y, w, h),
+            activity: self
+                .activity_in_steps(site, canvas.activity(site.component, site.x, site.y, w, h)),
             gradient: self.border_gradient(site, border),
             neighbours: canvas.coded_neighbours(site),
         }
@@ -210,7 +305,7 @@ impl<'a> TileState<'a> {
     /// Gradient along a border, in steps with 8 fractional bits.
     pub(crate) fn border_gradient(&self, site: &Site, border: &Border) -> u32 {
         let length = site.shape.width() + site.shape.height();
-        let scale = length as u64 * u64::from(self.step(site.kind).fixed());
+        let scale = length as u64 * u64::from(self.step(site).fixed());
         ((u64::from(border.gradient(site.shape)) << 16) / scale).min(u64::from(u16::MAX)) as u32
     }
 
@@ -250,6 +345,7 @@ impl<'a> TileState<'a> {
             self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
             self.samples.give(samples);
         }
+        self.to_whole_steps(place, &mut info);
         self.canvas_mut(kind)
             .mark(x, y, shape.width(), shape.height(), info);
     }
@@ -386,7 +482,7 @@ impl<'a> TileState<'a> {
             stride,
             at: (site.x, site.y),
             origin: self.origin,
-            quantiser: self.quantisers[PlaneKind::Luma as usize],
+            quantiser: self.quantiser(PlaneKind::Luma, 0),
         }
     }
 
@@ -453,14 +549,15 @@ impl<'a> TileState<'a> {
     ) {
         let shape = orientation.apply(site.shape);
         let basis = &self.bases(site.kind).group(shape, orientation.class)[patch.choice as usize];
-        let step = self.step(site.kind);
+        let step = self.step(site);
         let points = &self.dictionary.shrinkage()[site.kind as usize];
         let mut values = self.samples.take(patch.levels.len());
         for (value, &level) in values.iter_mut().zip(&patch.levels) {
             *value = step.dequantise(level, points);
         }
         let mut residual = self.samples.take(shape.area());
-        synthesise(shape, basis, &values, &mut residual);
+        let weights = self.weights[site.kind as usize].of(shape);
+        synthesise(shape, basis, weights, &values, &mut residual);
         if orientation.transposed {
             let (w, h) = (site.shape.width(), site.shape.height());
             for (y, row) in samples.chunks_exact_mut(w).enumerate() {

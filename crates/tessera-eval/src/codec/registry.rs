@@ -36,6 +36,7 @@ impl Registry {
             missing: Vec::new(),
         };
         registry.push(Arc::new(Tessera::new()), "built in");
+        registry.push(Arc::new(Tessera::for_psnr()), "built in");
         registry.push(Arc::new(Jpeg { subsampled: true }), "built in");
         registry.push(Arc::new(Jpeg { subsampled: false }), "built in");
         registry.push(Arc::new(Webp), "built in");
@@ -134,7 +135,7 @@ mod tests {
     fn unknown_names_list_the_known_ones() {
         let error = Registry::new().get("bpg").err().unwrap().to_string();
         assert!(
-            error.contains("bpg") && error.contains("tessera, jpeg, jpeg444, webp"),
+            error.contains("bpg") && error.contains("tessera, tessera-psnr, jpeg, jpeg444, webp"),
             "{error}"
         );
     }

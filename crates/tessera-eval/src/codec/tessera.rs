@@ -4,12 +4,13 @@ use super::{Codec, CodecError, Quality, Tuning};
 use crate::image8::{Channels, Image8, first_u32};
 use crate::timing::Timed;
 use std::sync::OnceLock;
-use tessera_codec::{Colour, Decoder, Encoder, PreparedDictionary, Samples};
+use tessera_codec::{Colour, Decoder, Encoder, PreparedDictionary, Samples, Tune};
 use tessera_dict::Dictionary;
 
 /// Tessera at its default effort, on one thread.
 pub struct Tessera {
     name: String,
+    tune: Tune,
     dictionary: Option<PreparedDictionary>,
     /// Hash of a coded test picture, made on first use: loading the dictionary takes a moment.
     probe: OnceLock<String>,
@@ -21,8 +22,19 @@ impl Tessera {
     pub fn new() -> Self {
         Self {
             name: "tessera".into(),
+            tune: Tune::default(),
             dictionary: None,
             probe: OnceLock::new(),
+        }
+    }
+
+    /// With the built-in dictionary, tuned for the squared error.
+    #[must_use]
+    pub fn for_psnr() -> Self {
+        Self {
+            name: "tessera-psnr".into(),
+            tune: Tune::Psnr,
+            ..Self::new()
         }
     }
 
@@ -31,6 +43,7 @@ impl Tessera {
     pub fn with(name: &str, dictionary: Dictionary) -> Self {
         Self {
             name: name.to_owned(),
+            tune: Tune::default(),
             dictionary: Some(dictionary.into()),
             probe: OnceLock::new(),
         }
@@ -70,7 +83,11 @@ impl Codec for Tessera {
     fn settings(&self) -> String {
         let own = self.dictionary.as_deref().map(Dictionary::id);
         let id = own.unwrap_or_else(|| Dictionary::builtin().id());
-        format!("default effort, one thread, dictionary {id}")
+        let tune = match self.tune {
+            Tune::Visual => "visual",
+            Tune::Psnr => "psnr",
+        };
+        format!("default effort, tune {tune}, one thread, dictionary {id}")
     }
 
     fn ladder(&self) -> Vec<Quality> {
@@ -93,7 +110,7 @@ impl Codec for Tessera {
             Channels::Gray => tessera_codec::Picture::gray8(width, height, samples),
             Channels::Rgb => tessera_codec::Picture::rgb8(width, height, samples),
         };
-        let mut encoder = Encoder::new().quality(quality).threads(1);
+        let mut encoder = Encoder::new().quality(quality).tune(self.tune).threads(1);
         if let Some(dictionary) = &self.dictionary {
             encoder = encoder.dictionary(dictionary);
         }

@@ -6,8 +6,11 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs;
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::internals::tile::WeightCurve;
 use tessera_codec::internals::tile::trace::Event;
-use tessera_codec::{BitDepth, Decoder, Encoder, Metadata, Picture, PixelFormat, Samples, Target};
+use tessera_codec::{
+    BitDepth, Decoder, Encoder, Metadata, Picture, PixelFormat, Samples, Target, Tune,
+};
 use tessera_dict::{Dictionary, PlaneKind};
 
 /// Writes the streams and the page about one of them.
@@ -104,6 +107,7 @@ fn pictures() -> Result<Vec<Stream>> {
     let mut streams = sizes_and_formats()?;
     streams.extend(tiles_and_metadata()?);
     streams.extend(qualities()?);
+    streams.extend(tuned_for_psnr()?);
     streams.extend(efforts()?);
     streams.extend(depths()?);
     Ok(streams)
@@ -190,6 +194,27 @@ fn qualities() -> Result<Vec<Stream>> {
         .collect()
 }
 
+/// Without quantiser offsets and weights.
+fn tuned_for_psnr() -> Result<Vec<Stream>> {
+    let cases = [
+        (
+            "psnr-gray",
+            "gray, no offsets or weights",
+            drawn(70, 66, GRAY, 6)?,
+        ),
+        (
+            "psnr-rgb",
+            "colour, no offsets or weights",
+            drawn(66, 50, RGB, 5)?,
+        ),
+    ];
+    let encoder = encoder().tune(Tune::Psnr);
+    let streams = cases.iter();
+    streams
+        .map(|(name, covers, picture)| stream(name, covers, picture, &encoder))
+        .collect()
+}
+
 fn efforts() -> Result<Vec<Stream>> {
     let plain = drawn(56, 56, RGB, 6)?;
     let cases = [
@@ -266,7 +291,7 @@ fn tools(file: &[u8]) -> Result<BTreeSet<(PlaneKind, bool, usize)>> {
 /// Adds streams of random bytes: a fixed number, then as many as it takes to cover every tool.
 fn add_noises(streams: &mut Vec<Stream>) -> Result<()> {
     const ALWAYS: u64 = 14;
-    const AT_MOST: u64 = 300;
+    const AT_MOST: u64 = 5000;
     let mut covered = BTreeSet::new();
     for stream in streams.iter() {
         covered.extend(tools(&stream.bytes)?);
@@ -290,6 +315,10 @@ fn noise(seed: u64) -> Result<Stream> {
     let colour = !seed.is_multiple_of(3);
     let (quantiser, chroma_offset) = [(40, 0), (56, 6), (70, -9), (84, 0)][seed as usize % 4];
     let chroma_offset = if colour { chroma_offset } else { 0 };
+    let adaptive = seed % 4 >= 2;
+    // Rising, falling and flat curves, and one that reaches the limit.
+    let curves = [[0, 0, 0], [-8, 8, 24], [30, -20, 5], [-100, 60, 127]].map(WeightCurve);
+    let (luma, chroma) = (curves[seed as usize % 4], curves[(seed as usize + 2) % 4]);
     let template = Header {
         format: if colour { RGB } else { GRAY },
         dictionary: Dictionary::builtin().id(),
@@ -297,14 +326,27 @@ fn noise(seed: u64) -> Result<Stream> {
         height: 0,
         tile_log2: 10,
         quantiser,
-        chroma_offset,
+        chroma_offsets: [chroma_offset, chroma_offset / 2],
+        adaptive,
+        weights: [
+            luma,
+            if colour {
+                chroma
+            } else {
+                WeightCurve::default()
+            },
+        ],
         alpha_quantiser: None,
         tile_work: WorkBound::at_least(0),
         metadata_len: 0,
     };
     Ok(Stream {
         name: format!("noise-{seed:02}"),
-        covers: format!("random payload, quantiser {quantiser}, chroma offset {chroma_offset}"),
+        covers: format!(
+            "random payload, quantiser {quantiser}, chroma offset {chroma_offset}, quantiser offsets {adaptive}, \
+             weights {:?}",
+            luma.0
+        ),
         bytes: noise_file(seed, &template).context("random bytes filled no picture")?,
     })
 }
@@ -339,6 +381,9 @@ fn example() -> Result<Stream> {
     Ok(Stream {
         name: example_page::FILE.trim_end_matches(".tsr").into(),
         covers: "the file of spec/example.md".into(),
-        bytes: Encoder::new().target(quality(60)).encode(&picture)?.bytes,
+        // Without offsets and weights there is less to explain.
+        bytes: (Encoder::new().target(quality(60)).tune(Tune::Psnr))
+            .encode(&picture)?
+            .bytes,
     })
 }

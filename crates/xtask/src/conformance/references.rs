@@ -19,7 +19,7 @@ pub(super) fn write() -> Result<()> {
     let file = dictionary()?.to_bytes();
     let dictionary = Dictionary::from_bytes(&file)?;
     let mut streams = pictures(&dictionary)?;
-    for seed in 0..8 {
+    for seed in 0..16 {
         streams.push(noise(seed, &dictionary)?);
     }
     let folder = reference_folder();
@@ -173,7 +173,9 @@ fn noise(seed: u64, dictionary: &Dictionary) -> Result<Stream> {
             height: side,
             tile_log2: 10,
             quantiser: [50, 64, 80][seed as usize % 3],
-            chroma_offset: 0,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
             alpha_quantiser: None,
             tile_work: WorkBound::at_least(work),
             metadata_len: 0,

@@ -60,6 +60,7 @@ impl CostEstimator {
             let prices = |((shape, class), prices): (_, &Vec<Vec<f32>>)| {
                 lay_out(
                     forward,
+                    kind,
                     shape,
                     &prices[0],
                     &set.group(shape, class)[0].order,
@@ -162,13 +163,14 @@ struct FrequencyPrices {
 /// `order` leads from the first places to the scan, the others are those of the scan.
 fn lay_out(
     forward: &ForwardTransform<'_>,
+    kind: PlaneKind,
     shape: Shape,
     prices: &[f32],
     order: &[u16],
 ) -> [FrequencyPrices; 2] {
     [(shape, false), (shape.transposed(), true)].map(|(shape, transposed)| {
         let (mut significance, mut norms) = (vec![0.0; shape.area()], vec![0.0; shape.area()]);
-        let scan = forward.scan(shape, transposed);
+        let scan = forward.scan(kind, shape, transposed);
         for (place, &price) in prices.iter().enumerate() {
             let scanned = order.get(place).map_or(place, |&at| usize::from(at));
             let step = &scan[scanned];

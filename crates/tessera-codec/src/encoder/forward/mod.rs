@@ -8,16 +8,18 @@ use crate::encoder::forward::rotation::{RotationCache, RotationSet};
 use crate::simd::kernel;
 use crate::tile::pool::Pool;
 use crate::tile::transform::geometry;
-use std::cell::{Ref, RefCell};
-use tessera_dict::BasisSet;
+use crate::tile::transform::weights::{FrequencyWeights, WEIGHT_BITS, WeightCurve};
+use std::cell::{OnceCell, Ref, RefCell};
+use tessera_dict::{BasisSet, PlaneKind};
 use tessera_patch::Shape;
 use tessera_patch::shape::MAX_ROTATED;
 
 /// Float copies of everything the analysis multiplies with.
 #[derive(Debug)]
 pub(crate) struct ForwardTransform<'d> {
-    /// Scans of every shape, as it is and transposed.
-    scans: Vec<[Vec<ScanStep>; 2]>,
+    /// Scans by plane kind and shape, as it is and transposed, made when first asked for.
+    scans: [Vec<OnceCell<[Vec<ScanStep>; 2]>>; 2],
+    weights: [FrequencyWeights; 2],
     /// Learned bases, shared by all tiles.
     rotations: &'d RotationCache,
     /// For spectra and coefficients.
@@ -26,7 +28,7 @@ pub(crate) struct ForwardTransform<'d> {
     peaks: RefCell<Peaks>,
 }
 
-/// Where a frequency lies in the result of the fast transform, and what makes it orthonormal.
+/// Where a frequency lies in the result of the fast transform, and what makes it orthonormal and takes its weight off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanStep {
     pub(crate) at: u16,
@@ -123,11 +125,13 @@ pub(crate) fn energy(values: &[f32]) -> f32 {
 }
 
 impl<'d> ForwardTransform<'d> {
-    pub(crate) fn new(rotations: &'d RotationCache) -> Self {
+    /// With the bases of a dictionary and the frequency weights of luma and chroma.
+    pub(crate) fn new(rotations: &'d RotationCache, weights: [WeightCurve; 2]) -> Self {
         Self {
             buffers: Pool::default(),
             peaks: RefCell::default(),
-            scans: Shape::all().map(scan_pair).collect(),
+            scans: [0, 1].map(|_| Shape::all().map(|_| OnceCell::new()).collect()),
+            weights: weights.map(FrequencyWeights::new),
             rotations,
         }
     }
@@ -138,8 +142,11 @@ impl<'d> ForwardTransform<'d> {
     }
 
     /// The scan of a shape, or of its transpose as it lies in the result of the fast transform.
-    pub(crate) fn scan(&self, shape: Shape, transposed: bool) -> &[ScanStep] {
-        &self.scans[shape.index()][usize::from(transposed)]
+    pub(crate) fn scan(&self, kind: PlaneKind, shape: Shape, transposed: bool) -> &[ScanStep] {
+        let weights = &self.weights[kind as usize];
+        let scans =
+            self.scans[kind as usize][shape.index()].get_or_init(|| scan_pair(shape, weights));
+        &scans[usize::from(transposed)]
     }
 
     /// Frequencies of `original` minus `prediction`, times `scale`, as the fast transform leaves them.
@@ -156,12 +163,12 @@ impl<'d> ForwardTransform<'d> {
     /// Cosine spectrum in the scan order of the shape the basis sees, from what the fast transform left.
     pub(crate) fn spectrum(
         &self,
-        shape: Shape,
+        (kind, shape): (PlaneKind, Shape),
         transposed: bool,
         frequencies: &[f32],
         out: &mut [f32],
     ) {
-        order(self.scan(shape, transposed), frequencies, out);
+        order(self.scan(kind, shape, transposed), frequencies, out);
     }
 
     /// Coefficients of basis `choice` from a spectrum in scan order, in coding order.
@@ -200,8 +207,13 @@ impl<'d> ForwardTransform<'d> {
 }
 
 /// The scan of a shape, and for the transposed patch the scan of the transposed shape.
-fn scan_pair(shape: Shape) -> [Vec<ScanStep>; 2] {
+fn scan_pair(shape: Shape, weights: &FrequencyWeights) -> [Vec<ScanStep>; 2] {
     let (w, h) = (shape.width(), shape.height());
+    let weights = weights.of(shape);
+    let weight = |u: usize, v: usize| {
+        let fixed = weights.map_or(1 << WEIGHT_BITS, |weights| weights[v * w + u]);
+        f64::from(fixed) / f64::from(1u32 << WEIGHT_BITS)
+    };
     // The fast transform leaves columns in rows of wide shapes.
     let step = |u: usize, v: usize| {
         let norm = |frequency: usize, side: usize| {
@@ -214,7 +226,7 @@ fn scan_pair(shape: Shape) -> [Vec<ScanStep>; 2] {
             } else {
                 v * w + u
             } as u16,
-            norm: (norm(u, w) * norm(v, h)) as f32,
+            norm: (norm(u, w) * norm(v, h) / weight(u, v)) as f32,
         }
     };
     let upright = |&raster: &u16| step(usize::from(raster) % w, usize::from(raster) / w);

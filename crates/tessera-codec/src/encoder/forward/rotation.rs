@@ -225,7 +225,7 @@ mod tests {
     fn prices_and_rotations_are_those_of_each_basis_alone() {
         let dictionary = Dictionary::builtin();
         let cache = RotationCache::new(dictionary);
-        let forward = ForwardTransform::new(&cache);
+        let forward = ForwardTransform::new(&cache, Default::default());
         for (kind, bases) in [
             (PlaneKind::Luma, dictionary.luma()),
             (PlaneKind::Chroma, dictionary.chroma()),

@@ -12,6 +12,7 @@ use crate::tile::entropy::coder::ModelPair;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::{Block, Split, split_costs};
+use crate::tile::transform::quantiser::Step;
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
 
@@ -332,7 +333,9 @@ impl<'d> PartitionSearch<'_, 'd> {
 
     /// What is worth trying with a chroma block that can be divided: it rarely has detail where luma has none, but it may.
     fn chroma_candidates(&self, block: Block) -> SplitCandidates {
-        let step = self.recon.step(PlaneKind::Chroma).value();
+        let place = (block.x, block.y);
+        let index = (self.recon).quantiser_on((self.kind, 0), place, (block.size, block.size));
+        let step = Step::from_index(index).value();
         let left = self.lookahead.cfl.residual_of(block, step);
         if !self.recon.luma.is_divided(block) && left.whole < UNEXPLAINED {
             return SplitCandidates::UNDIVIDED;

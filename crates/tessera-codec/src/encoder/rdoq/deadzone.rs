@@ -49,7 +49,13 @@ impl DeadzoneTables {
         places.get_or_init(|| {
             let prices = prices.places(bases.kind(), group, 0);
             let basis = &bases.groups()[group][0];
-            DeadzoneTable::new(forward, shape, orientation.transposed, basis, prices)
+            DeadzoneTable::new(
+                forward,
+                (bases.kind(), shape),
+                orientation.transposed,
+                basis,
+                prices,
+            )
         })
     }
 }
@@ -67,8 +73,8 @@ pub(crate) struct DeadzoneTable {
 
 impl DeadzoneTable {
     fn new(
-        forward: &ForwardTransform,
-        shape: Shape,
+        forward: &ForwardTransform<'_>,
+        (kind, shape): (PlaneKind, Shape),
         transposed: bool,
         basis: &Basis,
         prices: &[f32],
@@ -79,7 +85,7 @@ impl DeadzoneTable {
             prices: vec![f32::INFINITY; area],
             positions: vec![0; area],
         };
-        let scan = forward.scan(shape, transposed);
+        let scan = forward.scan(kind, shape, transposed);
         for (position, &price) in prices[..shape.coded()].iter().enumerate() {
             let scanned = basis
                 .order

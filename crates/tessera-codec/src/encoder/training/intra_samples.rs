@@ -3,11 +3,11 @@
 use crate::encoder::lookahead::luma_site;
 use crate::encoder::patch_search::PatchSearch;
 use crate::encoder::training::PatchObserver;
-use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{Border, HORIZONTAL, Known, MEAN, PLANAR, Predictor, VERTICAL};
 use crate::tile::state::Site;
 use crate::tile::transform::BasisOrientation;
 use crate::tile::transform::geometry;
+use crate::tile::transform::weights::WEIGHT_BITS;
 use tessera_dict::patch_net;
 use tessera_patch::Shape;
 use tessera_patch::shape::MIN_SIDE;
@@ -120,12 +120,12 @@ fn record(patches: PatchSearch<'_, '_>, site: &Site, border: Border, mode: usize
         energy
     });
     let rest = others.into_iter().fold(energy(&planar), f32::min);
-    let step = patches.recon.step(PlaneKind::Luma).value();
+    let step = patches.recon.step(site).value();
     let decoded = &patches.recon.luma.components[0];
     let neural_context = patches
         .recon
         .neural_context(site, &decoded.data, decoded.stride);
-    let frequencies = lowest(shape, &planar, step);
+    let frequencies = lowest(shape, &planar, step, patches.recon.weights[0].of(shape));
     patches.tile.forward.buffers.give(planar);
     IntraSample {
         shape,
@@ -148,7 +148,7 @@ fn spread(turn: usize, count: usize) -> usize {
 }
 
 /// The frequencies that a network predicts, in samples, from a spectrum in scan order and steps.
-fn lowest(shape: Shape, spectrum: &[f32], step: f32) -> Vec<f32> {
+fn lowest(shape: Shape, spectrum: &[f32], step: f32, weights: Option<&[u16]>) -> Vec<f32> {
     let [columns, rows] = patch_net::means(shape);
     let mut low = vec![0.0; columns * rows];
     for (&raster, value) in geometry(shape).scan.iter().zip(spectrum) {
@@ -157,7 +157,10 @@ fn lowest(shape: Shape, spectrum: &[f32], step: f32) -> Vec<f32> {
             usize::from(raster) / shape.width(),
         );
         if u < columns && v < rows {
-            low[v * columns + u] = step * value;
+            let weight = weights.map_or(1.0, |weights| {
+                f32::from(weights[usize::from(raster)]) / (1u32 << WEIGHT_BITS) as f32
+            });
+            low[v * columns + u] = step * weight * value;
         }
     }
     low

@@ -137,7 +137,7 @@ fn filter_statistics(
             statistics.observe(
                 canvas,
                 component,
-                patches.recon.step(kind),
+                &patches.recon.filter_steps(kind, component),
                 patches.tile.source.component(kind, component),
             );
         }

@@ -76,8 +76,10 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    pub(crate) fn new(framed: &Framed, width: usize, height: usize, step: Step) -> Self {
+    /// Of a plane whose superblocks have these steps.
+    pub(crate) fn new(framed: &Framed, width: usize, height: usize, steps: &[Step]) -> Self {
         let (columns, rows) = (width / CELL, height / CELL);
+        let across = width.div_ceil(SUPERBLOCK);
         let mut own: Vec<Gradients> = vec![[0; 4]; columns * rows];
         for (row, cells) in own.chunks_exact_mut(columns).enumerate() {
             sum_gradients(framed, row, cells);
@@ -90,9 +92,13 @@ impl Classes {
             for (x, sum) in sums.iter_mut().enumerate() {
                 *sum = smoothed(around.map(|row| &row[x]));
             }
+            let steps = &steps[row * CELL / SUPERBLOCK * across..];
             let class = |x: usize| {
                 let around = [x.saturating_sub(1), x, (x + 1).min(columns - 1)];
-                classify(smoothed(around.map(|x| &sums[x])), step)
+                classify(
+                    smoothed(around.map(|x| &sums[x])),
+                    steps[x * CELL / SUPERBLOCK],
+                )
             };
             cells.extend((0..columns).map(class));
         }

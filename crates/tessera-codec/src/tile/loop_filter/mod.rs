@@ -108,28 +108,29 @@ impl FilterFlags {
     }
 }
 
-/// The plane `component` of `canvas`, filtered wherever `flags` say so.
+/// The plane `component` of `canvas`, filtered wherever `flags` say so; superblocks have these steps.
 pub(crate) fn filtered(
     canvas: &Canvas,
     component: usize,
-    step: Step,
+    steps: &[Step],
     band: &FilterBand,
     flags: &FilterFlags,
 ) -> PlaneBuffer {
     let (width, height) = (canvas.width, canvas.height);
     let mut out = canvas.components[component].clone();
     let framed = Framed::new(&out, width, height);
-    let classes = Classes::new(&framed, width, height, step);
+    let classes = Classes::new(&framed, width, height, steps);
     let strips = strips(band);
+    let across = width.div_ceil(SUPERBLOCK);
     for (row, out) in out.data.chunks_exact_mut(CELL * width).enumerate() {
         filter_cells(FilterCells {
             framed: &framed,
             strips: &strips,
+            steps: &steps[row * CELL / SUPERBLOCK * across..][..across],
             classes: classes.row(row),
             cells: canvas.cell_row(row),
             flags: flags.row(row * CELL),
             row,
-            clip: clip(step).min(SAMPLE_MAX) as i16,
             out,
         });
     }
@@ -191,8 +192,8 @@ struct FilterCells<'a> {
     cells: &'a [CellInfo],
     /// By superblock.
     flags: &'a BitSlice,
+    steps: &'a [Step],
     row: usize,
-    clip: i16,
     /// All samples of these cells.
     out: &'a mut [u16],
 }
@@ -221,43 +222,27 @@ impl FilterCells<'_> {
         }
         let classes = &self.classes[first..first + count];
         let mut weights = [[0; BLOCK]; TAPS];
-        self.lay_out(classes, &edges, |_| false, &mut weights);
-        self.filter_row(x, width, 1, &weights);
-        self.filter_row(x, width, 2, &weights);
+        let strips = self.strips;
+        let clip = clip(self.steps[x / BLOCK]).min(SAMPLE_MAX) as i16;
+        lay_out(strips, classes, &edges, |_| false, &mut weights);
+        self.filter_row(x, width, 1, clip, &weights);
+        self.filter_row(x, width, 2, clip, &weights);
         // The outer rows differ from the inner ones only where a patch starts or ends.
         if edges.iter().any(|edges| edges.top) {
-            self.lay_out(classes, &edges, |edges| edges.top, &mut weights);
+            lay_out(strips, classes, &edges, |edges| edges.top, &mut weights);
         }
-        self.filter_row(x, width, 0, &weights);
+        self.filter_row(x, width, 0, clip, &weights);
         if edges.iter().any(|edges| edges.top || edges.bottom) {
-            self.lay_out(classes, &edges, |edges| edges.bottom, &mut weights);
+            lay_out(strips, classes, &edges, |edges| edges.bottom, &mut weights);
         }
-        self.filter_row(x, width, 3, &weights);
-    }
-
-    /// Puts the weights of a block's cells side by side; `on_edge` says which of them the row is an edge of.
-    #[inline(always)]
-    fn lay_out(
-        &self,
-        classes: &[u8],
-        edges: &[CellEdges; CELLS],
-        on_edge: impl Fn(&CellEdges) -> bool,
-        weights: &mut BlockWeights,
-    ) {
-        for (i, (&class, edges)) in classes.iter().zip(edges).enumerate() {
-            let edges = edges.sides | usize::from(on_edge(edges)) << 2;
-            let strip = &self.strips[usize::from(class)][edges];
-            for (row, strip) in weights.iter_mut().zip(strip) {
-                row[i % CELLS * CELL..][..CELL].copy_from_slice(strip);
-            }
-        }
+        self.filter_row(x, width, 3, clip, &weights);
     }
 
     /// Filters the block's samples of one row of the cells.
     #[inline(always)]
-    fn filter_row(&mut self, x: usize, width: usize, y: usize, weights: &BlockWeights) {
+    fn filter_row(&mut self, x: usize, width: usize, y: usize, clip: i16, weights: &BlockWeights) {
         let windows = self.framed.windows(x, self.row * CELL + y);
-        let sums = weighted_sums(&windows, weights, self.clip);
+        let sums = weighted_sums(&windows, weights, clip);
         let centre = block_at(windows[MARGIN], MARGIN);
         let mut values = [0; BLOCK];
         for i in 0..BLOCK {
@@ -268,6 +253,24 @@ impl FilterCells<'_> {
         match row.first_chunk_mut() {
             Some(whole) => *whole = values,
             None => row.copy_from_slice(&values[..width - x]),
+        }
+    }
+}
+
+/// Puts the weights of a block's cells side by side; `on_edge` says which of them the row is an edge of.
+#[inline(always)]
+fn lay_out(
+    strips: &[[Strip; 8]],
+    classes: &[u8],
+    edges: &[CellEdges; CELLS],
+    on_edge: impl Fn(&CellEdges) -> bool,
+    weights: &mut BlockWeights,
+) {
+    for (i, (&class, edges)) in classes.iter().zip(edges).enumerate() {
+        let edges = edges.sides | usize::from(on_edge(edges)) << 2;
+        let strip = &strips[usize::from(class)][edges];
+        for (row, strip) in weights.iter_mut().zip(strip) {
+            row[i % CELLS * CELL..][..CELL].copy_from_slice(strip);
         }
     }
 }
@@ -358,21 +361,23 @@ impl FilterStatistics {
         }
     }
 
-    /// Observes a decoded plane beside its original (row-major, same padding), in units of the step.
+    /// Observes a decoded plane beside its original (row-major, same padding), in units of the steps of superblocks.
     pub(crate) fn observe(
         &mut self,
         canvas: &Canvas,
         component: usize,
-        step: Step,
+        steps: &[Step],
         original: &[u16],
     ) {
         let (width, height) = (canvas.width, canvas.height);
         let samples = &canvas.components[component];
         let framed = Framed::new(samples, width, height);
-        let classes = Classes::new(&framed, width, height, step);
-        let (clip, unit) = (clip(step), 1.0 / f64::from(step.value()));
+        let classes = Classes::new(&framed, width, height, steps);
+        let across = width.div_ceil(SUPERBLOCK);
         for y in 0..height {
             for x in 0..width {
+                let step = steps[y / SUPERBLOCK * across + x / SUPERBLOCK];
+                let (clip, unit) = (clip(step), 1.0 / f64::from(step.value()));
                 let class = classes.of(x, y) * EDGES + edge(canvas, x, y);
                 let at = y * width + x;
                 let error = f64::from(f32::from(original[at]) - f32::from(samples.data[at])) * unit;
@@ -427,19 +432,19 @@ mod tests {
     #[test]
     fn rows_filter_like_single_samples() {
         let (canvas, band) = example();
-        let step = Step::from_index(60);
+        let steps: [Step; 4] = [60, 60, 52, 67].map(Step::from_index);
         let mut flags = FilterFlags::new(&canvas);
         flags.on[1..3].fill(true);
-        let fast = filtered(&canvas, 0, step, &band, &flags);
+        let fast = filtered(&canvas, 0, &steps, &band, &flags);
         let samples = &canvas.components[0];
         let framed = Framed::new(samples, canvas.width, canvas.height);
-        let classes = Classes::new(&framed, canvas.width, canvas.height, step);
+        let classes = Classes::new(&framed, canvas.width, canvas.height, &steps);
         let mut changed = 0;
         for y in 0..canvas.height {
             for x in 0..canvas.width {
                 let own = samples.data[y * canvas.width + x];
                 let weights = &band[classes.of(x, y) * EDGES + edge(&canvas, x, y)];
-                let products = differences(&framed, x, y, clip(step))
+                let products = differences(&framed, x, y, clip(steps[y / 64 * 2 + x / 64]))
                     .into_iter()
                     .zip(weights);
                 let sum: i32 = products.map(|(d, &w)| d * i32::from(w)).sum();

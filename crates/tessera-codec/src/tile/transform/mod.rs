@@ -4,6 +4,7 @@
 
 mod orientation;
 pub(crate) mod quantiser;
+pub(crate) mod weights;
 
 pub(crate) use orientation::BasisOrientation;
 
@@ -13,6 +14,7 @@ use tessera_dict::Basis;
 use tessera_dict::basis::{Rotation, SCALE_BITS};
 use tessera_patch::Shape;
 use tessera_patch::shape::{MAX_ROTATED, SHAPE_COUNT};
+use weights::weighted;
 
 /// Fractional bits of the cosine matrices.
 pub(crate) const COSINE_BITS: u32 = 12;
@@ -99,17 +101,24 @@ pub(crate) fn cosine_matrix(log_side: usize) -> &'static CosineMatrix {
     &MATRICES[log_side - 2]
 }
 
-/// Writes the residual whose coefficients are `values` (coding order) to `out`.
-pub(crate) fn synthesise(shape: Shape, basis: &Basis, values: &[i32], out: &mut [i32]) {
+/// Writes the residual whose coefficients are `values` (coding order) to `out`; `weights` are those of the shape's
+/// frequencies.
+pub(crate) fn synthesise(
+    shape: Shape,
+    basis: &Basis,
+    weights: Option<&[u16]>,
+    values: &[i32],
+    out: &mut [i32],
+) {
     match (shape.width(), shape.height()) {
-        (4, ..=8) => synthesise_within::<4, 8>(shape, basis, values, out),
-        (8, ..=8) => synthesise_within::<8, 8>(shape, basis, values, out),
-        (8, _) => synthesise_within::<8, 16>(shape, basis, values, out),
-        (16, ..=16) => synthesise_within::<16, 16>(shape, basis, values, out),
-        (16, _) => synthesise_within::<16, 32>(shape, basis, values, out),
-        (32, ..=32) => synthesise_within::<32, 32>(shape, basis, values, out),
-        (32, _) => synthesise_within::<32, 64>(shape, basis, values, out),
-        _ => synthesise_within::<64, 64>(shape, basis, values, out),
+        (4, ..=8) => synthesise_within::<4, 8>(shape, basis, weights, values, out),
+        (8, ..=8) => synthesise_within::<8, 8>(shape, basis, weights, values, out),
+        (8, _) => synthesise_within::<8, 16>(shape, basis, weights, values, out),
+        (16, ..=16) => synthesise_within::<16, 16>(shape, basis, weights, values, out),
+        (16, _) => synthesise_within::<16, 32>(shape, basis, weights, values, out),
+        (32, ..=32) => synthesise_within::<32, 32>(shape, basis, weights, values, out),
+        (32, _) => synthesise_within::<32, 64>(shape, basis, weights, values, out),
+        _ => synthesise_within::<64, 64>(shape, basis, weights, values, out),
     }
 }
 
@@ -145,6 +154,7 @@ kernel! {
     fn synthesise_within<const W: usize, const H: usize>(
         shape: Shape,
         basis: &Basis,
+        weights: Option<&[u16]>,
         values: &[i32],
         out: &mut [i32],
     ) {
@@ -156,7 +166,10 @@ kernel! {
         let mut put = |position: usize, value: i32| {
             if value != 0 {
                 let raster = scan[position] as usize;
-                spectrum[raster / W][raster % W] = value;
+                spectrum[raster / W][raster % W] = match weights {
+                    Some(weights) => weighted(value, weights[raster]),
+                    None => value,
+                };
                 rows = rows.max(raster / W + 1);
             }
         };
