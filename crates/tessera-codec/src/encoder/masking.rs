@@ -46,10 +46,24 @@ impl Part {
         let mean = sum as f32 / count;
         let variance = (squares as f32 / count - mean * mean).max(0.0) / (LEVEL * LEVEL);
         Self {
-            activity: 0.5 * (variance + NOISE).log2(),
+            activity: 0.5 * log2(variance + NOISE),
             drawn: variance > DRAWN_VARIANCE && equal >= DRAWN_EQUAL,
         }
     }
+}
+
+/// log2 of a positive float of usual size. Libraries of machines differ in its last bits, and with them files would.
+fn log2(value: f32) -> f32 {
+    const TWO_BY_LN_2: f64 = 2.0 * std::f64::consts::LOG2_E;
+    let bits = value.to_bits();
+    let exponent = f64::from((bits >> 23) as i32 - 127);
+    let mantissa = f64::from(f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000));
+    // ln(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s is at most a third.
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let series = (0..10)
+        .rev()
+        .fold(0.0, |sum, k| sum * s * s + 1.0 / f64::from(2 * k + 1));
+    (exponent + TWO_BY_LN_2 * s * series) as f32
 }
 
 /// Sums over the parts of a picture.
@@ -70,7 +84,7 @@ impl PictureActivity {
                 let part = Part::of(&samples[y * width + x..], width);
                 self.activity += f64::from(part.activity);
                 self.parts += 1;
-                self.busy += u32::from(part.activity > 0.5 * (DRAWN_VARIANCE + NOISE).log2());
+                self.busy += u32::from(part.activity > 0.5 * log2(DRAWN_VARIANCE + NOISE));
                 self.drawn += u32::from(part.drawn);
             }
         }
@@ -148,6 +162,14 @@ mod tests {
     fn noise(x: usize, y: usize) -> u16 {
         let mixed = (x as u64 * 0x9e37_79b9 + y as u64 * 0x85eb_ca6b).wrapping_mul(0xc2b2_ae35);
         (mixed >> 20) as u16 % 1000
+    }
+
+    #[test]
+    fn logarithms_are_those_of_the_library() {
+        for value in [16.0f32, 16.001, 17.5, 31.999, 64.0, 80.0, 1234.5, 65536.0] {
+            let error = f64::from(log2(value)) - f64::from(value).log2();
+            assert!(error.abs() < 1e-6, "{value}: {error}");
+        }
     }
 
     #[test]

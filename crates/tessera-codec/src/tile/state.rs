@@ -350,7 +350,7 @@ impl<'a> TileState<'a> {
             .mark(x, y, shape.width(), shape.height(), info);
     }
 
-    /// As [`Self::code_leaf`] for a leaf without reference whose samples are on the canvas and whose cell_info are known.
+    /// As [`Self::code_leaf`] for a leaf without reference whose samples are on the canvas and whose traces are known.
     #[cfg(feature = "encoder")]
     pub(crate) fn code_drawn_leaf<C: BinaryCoder>(
         &mut self,
