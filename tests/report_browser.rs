@@ -9,6 +9,8 @@ use base64::Engine;
 use rd_support::{quick_request, run, write_picture};
 use serde_json::json;
 use std::fs;
+use tessera_eval::image8::Image8;
+use tessera_eval::report::{BlindTest, BlindVersion};
 use webdriver::Browser;
 
 /// Where a dot of the visible plot is, and what it should say.
@@ -28,12 +30,20 @@ fn choose(browser: &Browser, id: &str, value: &str) {
     ));
 }
 
-#[test]
-fn the_report_works_in_a_browser() {
-    let Some(browser) = Browser::start() else {
+/// A browser; in CI there must be one, elsewhere tests without one are skipped aloud.
+fn browser() -> Option<Browser> {
+    let browser = Browser::start();
+    if browser.is_none() {
         let missing = "chromium and chromedriver are not installed";
         assert!(std::env::var_os("CI").is_none(), "{missing}");
         println!("skipped: {missing}");
+    }
+    browser
+}
+
+#[test]
+fn the_report_works_in_a_browser() {
+    let Some(browser) = browser() else {
         return;
     };
     let pictures = tempfile::tempdir().unwrap();
@@ -54,6 +64,59 @@ fn the_report_works_in_a_browser() {
         let png = base64::engine::general_purpose::STANDARD.decode(browser.screenshot());
         fs::write(path, png.unwrap()).unwrap();
     }
+}
+
+#[test]
+fn blind_tests_are_blind_and_count() {
+    let Some(browser) = browser() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut test = BlindTest::new("</script>A", "B");
+    for seed in 0..3 {
+        let path = folder.path().join(format!("{seed}.png"));
+        write_picture(&path, seed);
+        let original = Image8::read(&path).unwrap();
+        let version = |bytes| BlindVersion {
+            picture: &original,
+            bytes,
+        };
+        test.add(
+            format!("picture {seed}"),
+            &original,
+            [version(10), version(20)],
+        )
+        .unwrap();
+    }
+    let page = folder.path().join("blind.html");
+    fs::write(&page, test.page().unwrap()).unwrap();
+    browser.open(&page);
+    let visible = browser.script("return document.body.innerText");
+    let visible = visible.as_str().unwrap();
+    assert!(
+        visible.contains("1 of 3") && !visible.contains("bytes"),
+        "{visible}"
+    );
+    let shown = "return document.getElementById('left').style.backgroundImage.slice(0, 20)";
+    assert_eq!(browser.script(shown), "url(\"data:image/webp");
+    for key in ["ArrowLeft", "ArrowRight", "ArrowDown"] {
+        browser.script(&format!(
+            "dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}' }}))"
+        ));
+    }
+    let result = browser.script("return result()");
+    assert_eq!(result["no_difference"], 1);
+    assert_eq!(result["a"], "</script>A");
+    let votes = [&result["prefer_a"], &result["prefer_b"]].map(|n| n.as_u64().unwrap());
+    assert_eq!(votes.iter().sum::<u64>(), 2);
+    let answers = result["answers"].as_array().unwrap();
+    let left = &answers[0];
+    assert_eq!(left["left"], left["choice"]);
+    assert_ne!(answers[1]["left"], answers[1]["choice"]);
+    let end = browser.script("return document.getElementById('end').innerText");
+    assert!(end.as_str().unwrap().contains("30 bytes"), "{end}");
+    assert_eq!(browser.script("return chance(8, 0)"), 0.0078125);
+    nothing_is_fetched(&browser);
 }
 
 fn one_plot_is_shown_at_a_time(browser: &Browser) {

@@ -4,6 +4,7 @@ use image::codecs::png::PngEncoder;
 use image::{DynamicImage, ExtendedColorType, ImageEncoder, ImageError};
 use std::io;
 use std::path::Path;
+use tessera_codec::Picture;
 use tessera_codec::image_io::{ReadImageError, read_picture, to_dynamic_image};
 use thiserror::Error;
 
@@ -114,7 +115,15 @@ impl Image8 {
     /// # Errors
     /// [`Image8Error`] if the bytes are of no known format, or damaged.
     pub fn from_encoded(bytes: &[u8]) -> Result<Self, Image8Error> {
-        Self::from_image(&to_dynamic_image(read_picture(bytes)?))
+        Self::from_picture(read_picture(bytes)?)
+    }
+
+    /// A picture of the codec, with the rules of [`Image8::read`].
+    ///
+    /// # Errors
+    /// [`Image8Error::SampleCount`] if it has no pixels.
+    pub fn from_picture(picture: Picture) -> Result<Self, Image8Error> {
+        Self::from_image(&to_dynamic_image(picture))
     }
 
     /// A picture of the `image` crate, with the rules of [`Image8::read`].

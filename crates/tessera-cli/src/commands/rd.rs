@@ -49,7 +49,7 @@ pub struct RdArgs {
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "psnr-y,psnr-yuv,ms-ssim,ssimulacra2"
+        default_value = "psnr-y,psnr-yuv,ms-ssim,ssimulacra2,butteraugli"
     )]
     metrics: Vec<Metric>,
 
@@ -231,6 +231,15 @@ fn result_text(outcome: &RdOutput) -> String {
             },
         );
         text += &format!("  {:16} {:12} {figure}\n", row.codec, row.metric.name());
+    }
+    for codec in report.codecs.iter().filter(|c| c.name != report.anchor) {
+        if let Some(mean) = report.bd_over_metrics(&codec.name) {
+            let (name, metrics) = (&codec.name, "all metrics");
+            text += &format!(
+                "  {name:16} {metrics:12} {:+.1} % on average\n",
+                mean * 100.0
+            );
+        }
     }
     for file in &outcome.files {
         text += &format!("{}\n", file.display());

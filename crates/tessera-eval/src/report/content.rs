@@ -38,14 +38,17 @@ pub(super) fn overview(report: &Report) -> String {
 pub(super) fn bd_table(report: &Report) -> Table {
     let first = format!("BD-rate % against {}", report.anchor);
     let titles = report.metrics.iter().map(|m| m.title().to_owned());
-    let mut table = Table::new([first].into_iter().chain(titles));
+    let mean = "mean of metrics".to_owned();
+    let mut table = Table::new([first].into_iter().chain(titles).chain([mean]));
     for codec in report.codecs.iter().filter(|c| c.name != report.anchor) {
         let cells = report.metrics.iter().map(|metric| {
             report
                 .bd_row(*metric, &codec.name)
                 .map_or_else(String::new, bd_cell)
         });
-        table.row([codec.name.clone()].into_iter().chain(cells));
+        let mean = report.bd_over_metrics(&codec.name);
+        let mean = mean.map_or_else(String::new, |mean| format!("{:+.1}", mean * 100.0));
+        table.row([codec.name.clone()].into_iter().chain(cells).chain([mean]));
     }
     table
 }

@@ -1,6 +1,7 @@
 //! Reports: `summary.json`, `report.md`, SVG plots and one self-contained `report.html`.
 
 mod axis;
+mod blind;
 mod content;
 mod html;
 mod markdown;
@@ -11,6 +12,7 @@ mod svg;
 mod table;
 mod viewer;
 
+pub use blind::{BlindTest, BlindVersion};
 pub use model::{
     BdRow, CodecInfo, MeanCurve, MeanPoint, PictureBd, PictureInfo, RateRow, Report, ReportInput,
     SPEED_RATE, SpeedRow, TABLE_RATES,

@@ -238,6 +238,21 @@ impl Report {
         rows.find(|row| row.metric == metric && row.codec == codec)
     }
 
+    /// The BD-rate of a codec on average over the metrics, each counting the same: the mean of the logarithms of its rates.
+    /// `None` unless there are at least two metrics and it has a figure in all that allow one.
+    #[must_use]
+    pub fn bd_over_metrics(&self, codec: &str) -> Option<f64> {
+        let metrics = self.metrics.iter().filter(|m| m.bd_refusal().is_none());
+        let logarithms: Vec<f64> = metrics
+            .map(|metric| {
+                let spread = self.bd_row(*metric, codec)?.spread.as_ref()?;
+                Some((1.0 + spread.mean).ln())
+            })
+            .collect::<Option<_>>()?;
+        let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+        (logarithms.len() > 1).then(|| mean.exp_m1())
+    }
+
     /// Whether any codec has a BD-rate against the anchor in a metric.
     #[must_use]
     pub fn has_spread(&self, metric: Metric) -> bool {

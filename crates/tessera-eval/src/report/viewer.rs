@@ -191,7 +191,8 @@ fn show(
     })
 }
 
-fn data_uri(picture: &Image8) -> Result<String, CodecError> {
+/// A picture, lossless, inside a page.
+pub(super) fn data_uri(picture: &Image8) -> Result<String, CodecError> {
     let encoded = STANDARD.encode(webp_lossless(picture)?);
     Ok(format!("data:image/webp;base64,{encoded}"))
 }
