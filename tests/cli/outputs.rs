@@ -82,6 +82,84 @@ fn pictures_of_all_kinds_are_compared() {
 }
 
 #[test]
+fn blind_tests_pair_versions_by_name_and_replace_nothing() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    let (a, b, page) = (folder.path("a"), folder.path("b"), folder.path("page.html"));
+    for version in [&a, &b] {
+        std::fs::create_dir(version).unwrap();
+    }
+    fail(
+        "compare --blind {} {} {} -o {}",
+        &[&a, &b, &photo, &page],
+        1,
+        "has no version of it",
+    );
+    succeed(
+        "encode {} -q 20 -e 1 -o {}",
+        &[&photo, &a.join("photo.tsr")],
+    );
+    succeed(
+        "decode {} -o {}",
+        &[&a.join("photo.tsr"), &b.join("photo.png")],
+    );
+    succeed("compare --blind {} {} {} -o {}", &[&a, &b, &photo, &page]);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("data:image/webp;base64,") && !html.contains("{{"));
+    fail(
+        "compare --blind {} {} {} -o {}",
+        &[&a, &b, &photo, &page],
+        USAGE,
+        "--force",
+    );
+    fail(
+        "compare --blind {} {} {}",
+        &[&a, &b, &photo],
+        USAGE,
+        "--output",
+    );
+    fail(
+        "compare {} {} {}",
+        &[&photo, &photo, &photo],
+        USAGE,
+        "--blind",
+    );
+    fail(
+        "compare --blind {} {} {} {} -o {} -f",
+        &[&photo, &b, &photo, &photo, &page],
+        USAGE,
+        "one version of several",
+    );
+}
+
+#[test]
+fn perceptual_targets_are_met_or_refused() {
+    let folder = Folder::new();
+    let photo = folder.picture("photo.png");
+    let said = succeed("encode {} --target-ssimulacra2 60 -e 2", &[&photo]).stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains(", SSIMULACRA2 "), "{said}");
+    fail(
+        "encode {} -f --target-ssimulacra2 101",
+        &[&photo],
+        USAGE,
+        "101",
+    );
+    fail(
+        "encode {} -f --target-butteraugli -1",
+        &[&photo],
+        USAGE,
+        "-1",
+    );
+    fail(
+        "encode {} -f --target-butteraugli 1 -q 5",
+        &[&photo],
+        USAGE,
+        "cannot be used",
+    );
+}
+
+#[test]
 fn manual_pages_are_there_for_all_commands_and_replace_nothing() {
     let folder = Folder::new();
     let pages = folder.path("new/man1");

@@ -2,19 +2,22 @@
 
 use crate::cancel::CancelToken;
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
-use crate::decode::{alpha_config, layout};
+use crate::decode::{Decoder, alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
+use crate::encoder::appearance::{Appearance, BLOCK, row_stride};
 use crate::encoder::masking::PictureActivity;
 use crate::encoder::{EncodedTile, SpeedSettings, encode_tile, encode_tile_no_recon, tune};
 use crate::error::{Error, Result};
-use crate::limits;
+use crate::limits::{self, Limits};
 use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
-use crate::quality::{DEFAULT_EFFORT, FASTEST_EFFORT, Tune, alpha_quantiser, check_effort};
+use crate::quality::{
+    DEFAULT_EFFORT, FASTEST_EFFORT, Quality, Tune, alpha_quantiser, check_effort,
+};
 use crate::rows::{PictureInfo, RowSource, WholePicture, for_each_band};
-use crate::search::{OperatingPoint, Pass, Target, search};
+use crate::search::{Encode, OperatingPoint, Pass, Target, reaching_score, search};
 use crate::threads;
 use crate::tile::TileConfig;
 use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
@@ -98,6 +101,8 @@ pub struct Encoded {
     pub tune: Tune,
     /// What a decoder will make of it, unless the encoder was told not to find out ([`Encoder::measure_distortion`]).
     pub measured: Option<Measured>,
+    /// What the measure of [`Encoder::encode_to_score`] says of it.
+    pub score: Option<f64>,
 }
 
 impl Encoded {
@@ -289,6 +294,62 @@ impl Encoder {
     /// As for [`Encoder::encode`], and whatever the source reports.
     pub fn encode_rows(&self, source: &mut dyn RowSource) -> Result<Encoded> {
         self.check()?;
+        let pixels = source.info().pixels();
+        self.search(source, |appearance, encode| {
+            let quantiser = |quality: Quality| match self.tune {
+                Tune::Visual => appearance.quantiser(quality),
+                Tune::Psnr => quality.quantiser(Tune::Psnr),
+            };
+            search(self.target, pixels, quantiser, encode)
+        })
+    }
+
+    /// The smallest file whose decoded picture scores at least so much by a measure of your own, whatever the target; more
+    /// is better. A score that is above by less than `tolerance`, best about a third of what one index of the quantiser
+    /// changes, is near enough. The whole picture is decoded once in every pass.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tessera_codec::Error> {
+    /// use tessera_codec::{Encoder, Picture};
+    /// let samples: Vec<u8> = (0..64 * 64).map(|i| (i % 64 * i / 70 % 251) as u8).collect();
+    /// let original = Picture::gray8(64, 64, samples)?;
+    /// // Decoders stay at the size of what they were given; a real measure looks at the samples.
+    /// let measure = |decoded: Picture| Ok(f64::from(decoded.width()));
+    /// let encoded = Encoder::new().effort(1).encode_to_score(&original, 64.0, 1.0, &measure)?;
+    /// assert_eq!(encoded.score, Some(64.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`], and whatever the measure reports.
+    pub fn encode_to_score(
+        &self,
+        picture: &Picture,
+        at_least: f64,
+        tolerance: f64,
+        measure: &(dyn Fn(Picture) -> Result<f64> + Sync),
+    ) -> Result<Encoded> {
+        self.check()?;
+        let mut decoder = Decoder::new().threads(self.threads).limits(Limits::none());
+        if let Some(dictionary) = &self.dictionary {
+            decoder = decoder.dictionary(dictionary.clone());
+        }
+        self.search(&mut WholePicture::from(picture), |_, encode| {
+            reaching_score(at_least, tolerance, |point, pass| {
+                let mut encoded = encode(point, pass)?;
+                encoded.score = Some(measure(decoder.decode(&encoded.bytes)?)?);
+                Ok(encoded)
+            })
+        })
+    }
+
+    /// Looks the source over and lets `find` encode it again and again.
+    fn search(
+        &self,
+        source: &mut dyn RowSource,
+        find: impl FnOnce(&Appearance, &mut dyn Encode) -> Result<Encoded> + Send,
+    ) -> Result<Encoded> {
         let dictionary =
             (self.dictionary.as_ref()).unwrap_or_else(|| PreparedDictionary::builtin());
         dictionary.ready()?;
@@ -299,43 +360,39 @@ impl Encoder {
                 true => Metadata::default(),
                 false => source.metadata().clone(),
             };
-            let activity = self.activity(source)?;
-            search(
-                self.target,
-                self.tune,
-                source.info().pixels(),
-                |point, pass| {
-                    let mut job = Job::new(self, dictionary, source.info(), format, point, pass);
-                    job.activity = activity;
-                    let tiles = job.encode_tiles(source, threads)?;
-                    Ok(job.assemble(tiles, &metadata))
-                },
-            )
+            let appearance = self.appearance(source)?;
+            find(&appearance, &mut |point, pass| {
+                let coded = (source.info(), format);
+                let job = Job::new(self, dictionary, coded, appearance.activity, point, pass);
+                let tiles = job.encode_tiles(source, threads)?;
+                Ok(job.assemble(tiles, &metadata))
+            })
         })?
     }
 
-    /// How busy the picture is, if that matters.
-    fn activity(&self, source: &mut dyn RowSource) -> Result<PictureActivity> {
-        /// Rows of the strips that are looked at, one in each `2 * STRIP` rows.
-        const STRIP: u32 = 8;
-        let mut activity = PictureActivity::default();
-        if self.tune == Tune::Psnr {
-            return Ok(activity);
+    /// Looks the picture over, if that matters.
+    fn appearance(&self, source: &mut dyn RowSource) -> Result<Appearance> {
+        let mut appearance = Appearance::default();
+        if self.tune == Tune::Psnr || source.info().pixels() < SMALLEST_TUNED {
+            return Ok(appearance);
         }
+        let info = source.info();
+        let stride = row_stride(info.width(), info.height());
         for_each_band(source, 1 << self.tile_log2, |band, _| {
-            for y in (0..(band.height() + 1).saturating_sub(STRIP)).step_by(2 * STRIP as usize) {
+            let rows = band.height() as usize / BLOCK;
+            for row in (0..rows).step_by(stride) {
                 let strip = Rect {
                     x: 0,
-                    y,
+                    y: (row * BLOCK) as u32,
                     width: band.width(),
-                    height: STRIP,
+                    height: BLOCK as u32,
                 };
                 let planes = pixels::read_tile(band, strip)?;
-                activity.add(&planes.colour[0].data, band.width() as usize);
+                appearance.add(&planes.colour[0].data, band.width() as usize);
             }
             Ok(())
         })?;
-        Ok(activity)
+        Ok(appearance)
     }
 
     /// The format as coded: alpha that lets nothing through is left out.
@@ -388,8 +445,8 @@ impl<'a> Job<'a> {
     fn new(
         encoder: &'a Encoder,
         dictionary: &'a PreparedDictionary,
-        info: PictureInfo,
-        format: PixelFormat,
+        (info, format): (PictureInfo, PixelFormat),
+        activity: PictureActivity,
         point: OperatingPoint,
         pass: Pass,
     ) -> Self {
@@ -406,7 +463,7 @@ impl<'a> Job<'a> {
             tile_log2: encoder.tile_log2,
             point,
             tune: encoder.tune,
-            activity: PictureActivity::default(),
+            activity,
             measure: match encoder.target {
                 Target::Psnr(_) => true,
                 _ => encoder.measure && pass == Pass::Exact,
@@ -540,6 +597,7 @@ impl<'a> Job<'a> {
             quantiser: self.point.quantiser,
             tune: self.tune,
             measured,
+            score: None,
         }
     }
 

@@ -60,6 +60,14 @@ pub enum TargetUnreachable {
         /// Decibels of the best picture.
         best: f64,
     },
+    /// The best possible picture does not score enough.
+    #[error("a score of {asked} cannot be reached; the best for this picture is {best:.2}")]
+    Score {
+        /// What was asked for.
+        asked: f64,
+        /// What the best picture has.
+        best: f64,
+    },
 }
 
 /// A file that cannot be decoded, and where it went wrong.

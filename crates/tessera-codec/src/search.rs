@@ -2,7 +2,7 @@
 
 use crate::encode::Encoded;
 use crate::error::{Error, Result, TargetUnreachable};
-use crate::quality::{MAX_QUANTISER, Quality, Tune};
+use crate::quality::{MAX_QUANTISER, Quality};
 
 /// What an encoder aims at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,17 +90,17 @@ impl Target {
     }
 }
 
-/// Encodes so that the target is met.
+/// Encodes so that the target is met; `quantiser_of` tells what a quality means for this picture.
 pub(crate) fn search(
     target: Target,
-    tune: Tune,
     pixels: u64,
+    quantiser_of: impl Fn(Quality) -> u8,
     mut encode: impl Encode,
 ) -> Result<Encoded> {
     target.check()?;
     match target {
         Target::Quality(quality) => {
-            let quantiser = Quality::new(quality)?.quantiser(tune);
+            let quantiser = quantiser_of(Quality::new(quality)?);
             encode(OperatingPoint::of(quantiser), Pass::Exact)
         }
         Target::Quantiser(index) => encode(OperatingPoint::of(index), Pass::Exact),
@@ -108,6 +108,32 @@ pub(crate) fn search(
         Target::BitsPerPixel(bpp) => within_size((bpp * pixels as f64 / 8.0) as u64, encode),
         Target::Psnr(decibels) => reaching_psnr(decibels, encode),
     }
+}
+
+/// The smallest file that scores at least so much, or hardly more; its score is what `encode` leaves in what it returns.
+pub(crate) fn reaching_score(
+    at_least: f64,
+    tolerance: f64,
+    encode: impl Encode,
+) -> Result<Encoded> {
+    if !at_least.is_finite() || tolerance <= 0.0 || !tolerance.is_finite() {
+        let message = "a score to reach is a number, its tolerance a positive one".into();
+        return Err(Error::Parameter(message));
+    }
+    let goal = Goal {
+        margin: |encoded: &Encoded| score_of(encoded) - at_least,
+        tolerance,
+        slope: 3.0 * tolerance,
+    };
+    goal.approach(|coarseness| coarseness, encode)?
+        .map_err(|finest| {
+            let (asked, best) = (at_least, score_of(&finest));
+            TargetUnreachable::Score { asked, best }.into()
+        })
+}
+
+fn score_of(encoded: &Encoded) -> f64 {
+    encoded.score.unwrap_or(f64::NEG_INFINITY)
 }
 
 /// The best picture whose file is not larger than `bytes`.
@@ -291,6 +317,7 @@ mod tests {
                 quantiser: point.quantiser,
                 tune: Default::default(),
                 measured: None,
+                score: None,
             })
         }
     }
@@ -325,7 +352,7 @@ mod tests {
         let large = within_size(1 << 30, file(3e6, 0.075, &calls)).unwrap();
         assert_eq!(large.quantiser, 0);
         let nothing = Target::Psnr(f64::NAN);
-        assert!(search(nothing, Tune::Visual, 1, file(3e6, 0.075, &calls)).is_err());
+        assert!(search(nothing, 1, |_| 0, file(3e6, 0.075, &calls)).is_err());
     }
 
     #[test]

@@ -158,8 +158,6 @@ pub struct Basis {
     pub model: MagnitudeModel,
     /// Index among the bases of its plane kind.
     pub id: u32,
-    /// First of this basis's positions among those of its plane kind.
-    pub first_position: u32,
 }
 
 /// The bases of one plane kind, by shape and class.
@@ -191,17 +189,12 @@ impl BasisSet {
             count += kind.classes(shape);
         }
         assert_eq!(groups.len(), count, "one group per shape and class");
-        let (mut id, mut position) = (0u32, 0u32);
+        let mut bases = 0;
         for basis in groups.iter_mut().flatten() {
-            basis.id = id;
-            basis.first_position = position;
-            id += 1;
-            position += basis.order.len() as u32;
+            basis.id = bases as u32;
+            bases += 1;
         }
-        let totals = crate::layout::BasisTotals {
-            bases: id as usize,
-            positions: position as usize,
-        };
+        let totals = crate::layout::BasisTotals { bases };
         Self {
             kind,
             first,
@@ -218,7 +211,6 @@ impl BasisSet {
                 order: (0..shape.rotated() as u16).collect(),
                 model: MagnitudeModel::untrained(shape),
                 id: 0,
-                first_position: 0,
             }]
         };
         Self::new(kind, Self::keys(kind).map(group).collect())
@@ -248,7 +240,7 @@ impl BasisSet {
         &self.groups
     }
 
-    /// Numbers of bases and positions.
+    /// Number of bases.
     pub fn totals(&self) -> crate::layout::BasisTotals {
         self.totals
     }

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 const MAGIC: [u8; 3] = *b"TSD";
 /// Version this crate reads and writes. Readers skip sections they do not know, so whatever a decoder must know raises
 /// it: networks for patches and the size of the network behind the filter made it 2.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 type Tag = [u8; 4];
 const LUMA_BASES: Tag = *b"BASL";
@@ -287,7 +287,6 @@ fn read_basis<'a>(
         order,
         model,
         id: 0,
-        first_position: 0,
     })
 }
 

@@ -1,12 +1,13 @@
 //! Which probability cells and mixing weights a dictionary carries.
 //!
-//! Every binary decision of the bitstream belongs to an [`Element`]. An element mixes the predictions of
-//! up to [`MAX_INPUTS`] adaptive cells, one from each of its input tables, with two weight vectors chosen by
+//! Every binary decision of the bitstream belongs to an [`Element`]. Significance and magnitudes of coefficients, which are
+//! nearly all decisions, follow one adaptive cell each. The other elements mix the predictions of
+//! up to [`MAX_INPUTS`] adaptive cells, one from each of their input tables, with two weight vectors chosen by
 //! two small selectors. This module only says how large those tables are; which context picks which
 //! cell is the codec's business (`spec/bitstream.md`, section "Contexts").
 
 /// Largest number of inputs an element mixes.
-pub const MAX_INPUTS: usize = 8;
+pub const MAX_INPUTS: usize = 4;
 
 /// A kind of binary decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,19 +85,17 @@ pub struct ElementLayout {
 pub struct BasisTotals {
     /// Number of bases.
     pub bases: usize,
-    /// Number of coefficient positions of all bases together.
-    pub positions: usize,
 }
 
 impl Element {
-    /// How many predictions a decision of this kind mixes.
+    /// How many predictions a decision of this kind mixes; a single one is the probability itself.
     #[inline(always)]
     pub const fn inputs(self) -> usize {
         match self {
-            Self::Significance | Self::Magnitude => 8,
-            Self::Last => 5,
+            Self::Significance | Self::Magnitude => 1,
             Self::Coded | Self::Partition | Self::Reference => 4,
-            Self::Mode
+            Self::Last
+            | Self::Mode
             | Self::ModeTree
             | Self::Basis
             | Self::ChromaMode
@@ -109,20 +108,11 @@ impl Element {
 
     /// The table sizes of this element for a plane kind whose bases have these totals.
     pub fn layout(self, totals: BasisTotals) -> ElementLayout {
-        let BasisTotals { bases, positions } = totals;
+        let BasisTotals { bases } = totals;
         let (inputs, selectors): (Vec<usize>, _) = match self {
-            Self::Significance => (
-                vec![1024, positions, 4096, 8192, 512, 4096, 8192, 2048],
-                [64, 32],
-            ),
-            Self::Magnitude => (
-                vec![512, 4 * positions, 4096, 1024, 8192, 8192, 2048, 4096],
-                [32, 128],
-            ),
-            Self::Last => (
-                vec![64 * 128, 64 * 128, 64 * 256, 64 * 512, 64 * bases],
-                [64, 16],
-            ),
+            Self::Significance => (vec![1024], [0, 0]),
+            Self::Magnitude => (vec![512], [0, 0]),
+            Self::Last => (vec![64 * 128, 64 * 128, 64 * bases], [64, 16]),
             Self::Coded => (vec![256, 256, 2048, 256], [16, 1]),
             Self::Mode => (vec![4096, 32768, 8192], [8, 1]),
             Self::ModeTree => (vec![64, 1024, 16384], [64, 1]),

@@ -57,7 +57,6 @@ fn adapt_group(samples: &[Sample], start: &[Basis], lambda: f32) -> Vec<Basis> {
             },
             model: coded.refit_magnitudes(&like.model, MODEL_PULL),
             id: 0,
-            first_position: 0,
         }
     };
     (0..=blocks.len()).map(basis).collect()

@@ -130,6 +130,5 @@ fn make_basis(
         order,
         model,
         id: 0,
-        first_position: 0,
     }
 }

@@ -34,20 +34,12 @@ pub(crate) fn transfer(prior: &Prior, old: &BasisSet, new: &BasisSet) -> Prior {
     }
 }
 
-/// A table with the same number of cells for every coefficient position, or for every basis.
+/// A table with the same number of cells for every basis.
 fn regrouped(table: &[PriorCell], old: &BasisSet, new: &BasisSet) -> Vec<PriorCell> {
-    let totals = old.totals();
-    let by_position = table.len().is_multiple_of(totals.positions);
+    let each = table.len() / old.totals().bases;
     let range = |basis: &Basis| {
-        if by_position {
-            let each = table.len() / totals.positions;
-            let first = each * basis.first_position as usize;
-            first..first + each * basis.order.len()
-        } else {
-            let each = table.len() / totals.bases;
-            let first = each * basis.id as usize;
-            first..first + each
-        }
+        let first = each * basis.id as usize;
+        first..first + each
     };
     let borrowed = |cell: &PriorCell| PriorCell {
         count: cell.count.min(BORROWED_COUNT),
@@ -69,7 +61,7 @@ fn regrouped(table: &[PriorCell], old: &BasisSet, new: &BasisSet) -> Vec<PriorCe
 mod tests {
     use super::*;
     use tessera_dict::PlaneKind;
-    use tessera_dict::layout::totals;
+    use tessera_dict::layout::{Element, totals};
 
     #[test]
     fn old_bases_keep_their_cells_and_new_ones_borrow() {
@@ -87,9 +79,15 @@ mod tests {
         }
         let moved = transfer(&prior, &old, &new);
         assert_eq!(moved.cells.len(), totals(new.totals()).0);
-        // Significance: the second table holds one cell per position.
+        // Last positions: the third table holds 64 cells per basis.
         let own = |set: &BasisSet, group: usize, basis: usize| {
-            1024 + set.groups()[group][basis].first_position as usize
+            let sizes = |element: Element| element.layout(set.totals()).inputs;
+            let before: usize = [Element::Significance, Element::Magnitude]
+                .map(|element| sizes(element).iter().sum::<usize>())
+                .iter()
+                .chain(&sizes(Element::Last)[..2])
+                .sum();
+            before + 64 * set.groups()[group][basis].id as usize
         };
         let (before, after) = (&prior.cells, &moved.cells);
         assert_eq!(before[own(&old, 3, 0)], after[own(&new, 3, 0)]);

@@ -3,6 +3,7 @@
 use crate::archive::{self, Done, FolderArgs, Plan, Replacing, Sizes, Stale, Task, Wanted};
 use crate::batch;
 use crate::commands::train::parse_size;
+use crate::exit::Usage;
 use crate::files::{self, Input};
 use crate::overwrite::OverwriteArgs;
 use crate::progress::PixelBar;
@@ -12,8 +13,11 @@ use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::{EXTENSIONS, ReadOptions};
 use tessera_codec::{
-    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, PictureInfo, Target, Tune,
+    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, Picture, PictureInfo, RowSource,
+    Target, TargetUnreachable, Tune,
 };
+use tessera_eval::image8::Image8;
+use tessera_eval::metrics::{Comparison, Metric};
 
 /// Extension of our files.
 pub(crate) const EXTENSION: &str = "tsr";
@@ -113,6 +117,12 @@ struct TargetArgs {
     /// The smallest file with at least this PSNR (all colour samples).
     #[arg(long, value_name = "DB")]
     target_psnr: Option<f64>,
+    /// The smallest file with at least this SSIMULACRA2 (90 is hardly to be told from the original, 70 good, 50 fair).
+    #[arg(long, value_name = "SCORE")]
+    target_ssimulacra2: Option<f64>,
+    /// The smallest file with at most this Butteraugli distance (3-norm; 1 is hardly to be told from the original).
+    #[arg(long, value_name = "DISTANCE")]
+    target_butteraugli: Option<f64>,
     /// The quantiser itself, 0 to 127; for experiments.
     #[arg(long, value_name = "INDEX", hide = true)]
     quantiser: Option<u8>,
@@ -144,11 +154,83 @@ impl TargetArgs {
             _ => Target::default(),
         }
     }
+
+    /// The perceptual metric to reach, if one is asked for.
+    fn seen(&self) -> Option<SeenTarget> {
+        let ssimulacra2 = self.target_ssimulacra2.map(|asked| SeenTarget {
+            metric: Metric::Ssimulacra2,
+            asked,
+            tolerance: 0.4,
+        });
+        let butteraugli = self.target_butteraugli.map(|asked| SeenTarget {
+            metric: Metric::Butteraugli,
+            asked,
+            tolerance: 0.03 * asked,
+        });
+        ssimulacra2.or(butteraugli)
+    }
+}
+
+/// A perceptual metric and what a picture has to have of it.
+#[derive(Debug, Clone, Copy)]
+struct SeenTarget {
+    metric: Metric,
+    asked: f64,
+    tolerance: f64,
+}
+
+impl SeenTarget {
+    fn check(self) -> Result<()> {
+        let Self { metric, asked, .. } = self;
+        if !asked.is_finite() || metric.lower_is_better() && asked <= 0.0 || asked >= 100.0 {
+            bail!(Usage(format!("no lossy picture has a {metric} of {asked}")));
+        }
+        Ok(())
+    }
+
+    /// The smallest file that reaches it.
+    fn encode(self, encoder: &Encoder, source: &mut dyn RowSource) -> Result<Encoded> {
+        let Self { metric, asked, .. } = self;
+        let picture = whole(source)?;
+        let original = Image8::from_picture(picture.clone())?;
+        let comparison = Comparison::with(&original);
+        let measure = |decoded: Picture| {
+            let score = || -> Result<f64> {
+                let values = comparison.measure(&Image8::from_picture(decoded)?, &[metric])?;
+                let value = values[0].with_context(|| {
+                    format!("{metric} is not defined for pictures this small; use -q")
+                })?;
+                Ok(metric.oriented(value))
+            };
+            score().map_err(|error| Error::Input(error.into()))
+        };
+        let at_least = metric.oriented(asked);
+        match encoder.encode_to_score(&picture, at_least, self.tolerance, &measure) {
+            Err(Error::TargetUnreachable(TargetUnreachable::Score { best, .. })) => {
+                let best = metric.oriented(best);
+                bail!(Usage(format!(
+                    "{metric} {asked} cannot be reached; the best for this picture is {best:.2}"
+                )))
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+/// All rows of a source at once.
+fn whole(source: &mut dyn RowSource) -> Result<Picture> {
+    source.rewind()?;
+    let height = source.info().height();
+    let mut picture = source.next_rows(height)?.into_owned();
+    picture.metadata = source.metadata().clone();
+    Ok(picture)
 }
 
 /// An encoder made from the settings, with what is done around it.
 struct FileEncoder {
     encoder: Encoder,
+    /// In place of the encoder's own target.
+    seen: Option<SeenTarget>,
     /// Present when what was written is to be decoded again.
     verifier: Option<Decoder>,
     strip: bool,
@@ -162,6 +244,8 @@ struct EncodedFile {
     info: PictureInfo,
     before: usize,
     encoded: Encoded,
+    /// The metric that was aimed at.
+    seen: Option<Metric>,
     /// What the user should know of it.
     warnings: Vec<String>,
 }
@@ -197,8 +281,11 @@ impl EncodeSettings {
             verifier = verifier.dictionary(dictionary);
         }
         encoder.check()?;
+        let seen = self.target.seen();
+        seen.map_or(Ok(()), SeenTarget::check)?;
         Ok(FileEncoder {
             encoder,
+            seen,
             verifier: self.verify.then_some(verifier),
             strip: self.strip,
             bar: alone,
@@ -214,7 +301,10 @@ impl FileEncoder {
         let mut source = opened.source;
         let bar = PixelBar::new("encoding", source.info().pixels(), self.bar);
         let encoder = self.encoder.clone().on_tile(bar.on_tile());
-        let encoded = encoder.encode_rows(&mut *source)?;
+        let encoded = match self.seen {
+            None => encoder.encode_rows(&mut *source)?,
+            Some(seen) => seen.encode(&encoder, &mut *source)?,
+        };
         bar.finish();
         if let Some(verifier) = &self.verifier {
             let stripped = Metadata::default();
@@ -239,6 +329,7 @@ impl FileEncoder {
         Ok(EncodedFile {
             info: source.info(),
             before: input.len(),
+            seen: self.seen.map(|seen| seen.metric),
             encoded,
             warnings,
         })
@@ -329,8 +420,12 @@ fn encode_one(args: &EncodeArgs, encoder: &FileEncoder, input: &Path, output: &P
 fn report(input: &Path, output: &Path, done: &EncodedFile) {
     let (info, encoded) = (&done.info, &done.encoded);
     let sizes = done.sizes();
+    let score = done.seen.zip(encoded.score).map(|(metric, score)| {
+        let value = metric.oriented(score);
+        format!(", {} {value:.2}", metric.title())
+    });
     verbosity::note(format_args!(
-        "{} -> {}: {} -> {} bytes{}, {:.3} bpp, {:.2} dB",
+        "{} -> {}: {} -> {} bytes{}, {:.3} bpp, {:.2} dB{}",
         input.display(),
         output.display(),
         sizes.before,
@@ -338,6 +433,7 @@ fn report(input: &Path, output: &Path, done: &EncodedFile) {
         growth(sizes),
         sizes.after as f64 * 8.0 / info.pixels() as f64,
         encoded.psnr().unwrap_or_default(),
+        score.unwrap_or_default(),
     ));
     let format = info.format();
     verbosity::detail(format_args!(

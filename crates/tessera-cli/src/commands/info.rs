@@ -275,7 +275,7 @@ impl Report {
                 self.bytes, self.bits_per_pixel, self.version
             ),
             format!(
-                "quality     about {}, quantiser {}",
+                "quality     as of usual photos at {}, quantiser {}",
                 self.quality,
                 self.quantiser_text()
             ),
@@ -313,7 +313,7 @@ impl Report {
     }
 }
 
-/// The quality whose quantiser is nearest; of several the highest.
+/// The quality whose usual quantiser is nearest; of several the highest. The picture itself may have moved it.
 fn nearest_quality(header: &Header) -> u8 {
     let tune = match header.adaptive {
         true => Tune::Visual,

@@ -10,13 +10,13 @@ use crate::tile::quantiser_map::{MAX_OFFSET, OFFSET_BLOCK, OFFSET_UNIT, Quantise
 /// Side of the parts whose variance is taken.
 const PART: usize = 8;
 /// Samples of 12 bits in a level of 8 bits.
-const LEVEL: f32 = 16.0;
+pub(crate) const LEVEL: f32 = 16.0;
 /// Variance, in squared levels, that noise below sight leaves anywhere.
 const NOISE: f32 = 16.0;
 /// Octaves of the step for every octave of activity. Best by SSIMULACRA2 on training photos, like the two above.
 const STRENGTH: f32 = 0.4;
 /// Quantiser indices in an octave of the step.
-const INDICES_PER_OCTAVE: f32 = 8.0;
+pub(crate) const INDICES_PER_OCTAVE: f32 = 8.0;
 /// A part is drawn rather than photographed if its variance is above this, in squared levels, and so many of its
 /// neighbouring samples in a row are equal, of 56.
 const DRAWN_VARIANCE: f32 = 64.0;
@@ -53,7 +53,7 @@ impl Part {
 }
 
 /// log2 of a positive float of usual size. Libraries of machines differ in its last bits, and with them files would.
-fn log2(value: f32) -> f32 {
+pub(crate) fn log2(value: f32) -> f32 {
     const TWO_BY_LN_2: f64 = 2.0 * std::f64::consts::LOG2_E;
     let bits = value.to_bits();
     let exponent = f64::from((bits >> 23) as i32 - 127);
@@ -111,10 +111,29 @@ pub(crate) fn choose_offsets(source: &Source, mean: Option<f32>, map: &mut Quant
     let columns = source.stride.div_ceil(OFFSET_BLOCK);
     for (at, offset) in map.offsets_mut().iter_mut().enumerate() {
         let place = (at % columns * OFFSET_BLOCK, at / columns * OFFSET_BLOCK);
-        let octaves = STRENGTH * (block_activity(source, place, mean) - mean);
-        let units = octaves * INDICES_PER_OCTAVE / OFFSET_UNIT as f32;
-        *offset = units.round().clamp(-MAX_OFFSET as f32, MAX_OFFSET as f32) as i8;
+        *offset = self::offset(block_activity(source, place, mean), mean);
     }
+}
+
+/// The offset of a block of this activity in a picture of this mean activity.
+pub(crate) fn offset(activity: f32, mean: f32) -> i8 {
+    moved_offset(0, STRENGTH * (activity - mean))
+}
+
+/// An offset so many octaves of the step away from another one, as near as there is.
+pub(crate) fn moved_offset(offset: i8, octaves: f32) -> i8 {
+    let units = f32::from(offset) + octaves * INDICES_PER_OCTAVE / OFFSET_UNIT as f32;
+    units.round().clamp(-MAX_OFFSET as f32, MAX_OFFSET as f32) as i8
+}
+
+/// Mean activity of the parts of a square block at the top of some rows.
+pub(crate) fn activity_at(samples: &[u16], width: usize, x: usize, side: usize) -> f32 {
+    let parts = side / PART;
+    let part = |at: usize| {
+        let place = at / parts * PART * width + x + at % parts * PART;
+        Part::of(&samples[place..], width).activity
+    };
+    (0..parts * parts).map(part).sum::<f32>() / (parts * parts) as f32
 }
 
 /// Mean activity of the parts of a block, drawn ones counting as no busier than `mean`.

@@ -3,6 +3,8 @@
 //! Superblock by superblock the look-ahead estimates what every block would cost, the partition search codes on trial
 //! what can still win, and the best is written. What everything costs is told by `cost`, from rough to exact.
 
+pub(crate) mod appearance;
+mod closed_loop;
 pub mod cost;
 mod fidelity;
 mod filter_decision;
@@ -59,11 +61,8 @@ pub fn encode_tile(
     dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> EncodedTile {
-    let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
-    encoder.run(config, None);
-    for &kind in config.layout.kinds() {
-        encoder.filter(config, kind);
-    }
+    let mut encoder = TileEncoder::in_closed_loop(planes, config, dictionary, speed);
+    encoder.run_and_filter(config);
     EncodedTile {
         planes: encoder.recon.into_planes(config),
         bytes: encoder.writer.range.finish(),
@@ -77,7 +76,7 @@ pub fn encode_tile_no_recon(
     dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> Vec<u8> {
-    let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
+    let mut encoder = TileEncoder::in_closed_loop(planes, config, dictionary, speed);
     encoder.run(config, None);
     for &kind in config.layout.kinds() {
         encoder.filter_no_recon(config, kind);
@@ -134,8 +133,26 @@ impl<'d> TileEncoder<'d> {
         }
     }
 
-    /// Codes all superblocks.
-    fn run(&mut self, config: &TileConfig, mut observer: Option<&mut dyn PatchObserver>) {
+    /// The same, with offsets corrected by a first encoding if the settings want that.
+    fn in_closed_loop(
+        planes: &[Plane],
+        config: &TileConfig,
+        dictionary: &'d PreparedDictionary,
+        speed: SpeedSettings,
+    ) -> Self {
+        let mut encoder = Self::new(planes, config, dictionary, speed);
+        if let (true, Some(map)) = (speed.closed_loop, &mut encoder.recon.offsets) {
+            closed_loop::correct_offsets(planes, config, dictionary, &speed, map);
+        }
+        encoder
+    }
+
+    /// Codes all superblocks; how many bytes each took, give or take a few.
+    fn run(
+        &mut self,
+        config: &TileConfig,
+        mut observer: Option<&mut dyn PatchObserver>,
+    ) -> Vec<usize> {
         if let Some(references) = &self.recon.references {
             let (all, source) = (0..references.len() as u8, &self.tile.source);
             self.lookahead.matches =
@@ -145,20 +162,33 @@ impl<'d> TileEncoder<'d> {
         let in_use = ReferenceSearch::new(patches, &self.lookahead.matches).references_pay();
         (self.recon).code_references_in_use(&mut self.writer, in_use);
         let single_pass = self.tile.speed.single_pass && !in_use && observer.is_none();
+        let mut bytes = Vec::new();
         for block in superblocks(config) {
+            let before = self.writer.range.written();
             self.recon.code_offsets(&mut self.writer, block);
             if single_pass {
                 for &kind in config.layout.kinds() {
                     self.single_pass().write_superblock(kind, block);
                 }
-                continue;
+            } else {
+                self.look_ahead(config, block);
+                for &kind in config.layout.kinds() {
+                    self.code_superblock(kind, block, &mut observer);
+                }
+                self.recon.finish_superblock();
             }
-            self.look_ahead(config, block);
-            for &kind in config.layout.kinds() {
-                self.code_superblock(kind, block, &mut observer);
-            }
-            self.recon.finish_superblock();
+            bytes.push(self.writer.range.written() - before);
         }
+        bytes
+    }
+
+    /// The same, and filters what was coded.
+    fn run_and_filter(&mut self, config: &TileConfig) -> Vec<usize> {
+        let bytes = self.run(config, None);
+        for &kind in config.layout.kinds() {
+            self.filter(config, kind);
+        }
+        bytes
     }
 
     fn patches(&self) -> PatchSearch<'_, 'd> {
@@ -195,9 +225,7 @@ impl<'d> TileEncoder<'d> {
         block: Block,
         observer: &mut Option<&mut dyn PatchObserver>,
     ) {
-        if self.tile.speed.transform.fast_rdoq {
-            (self.tile.costs).refresh_levels(&self.writer.models, kind);
-        }
+        (self.tile.costs).refresh_levels(&self.writer.models, kind);
         let mut search = PartitionSearch {
             tile: &self.tile,
             lookahead: &self.lookahead,

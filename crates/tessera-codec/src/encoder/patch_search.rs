@@ -311,7 +311,6 @@ impl<'s, 'd> PatchSearch<'s, 'd> {
         } = *place;
         let (shape, bases) = (orientation.apply(site.shape), self.recon.bases(site.kind));
         let group = bases.group(shape, orientation.class);
-        context.choice = choice as u32;
         context.basis = &group[choice];
         let mut values = self.tile.forward.buffers.take(spectrum.len());
         self.tile.forward.rotate(
@@ -324,14 +323,8 @@ impl<'s, 'd> PatchSearch<'s, 'd> {
         );
         let rdoq = Rdoq {
             models: self.models,
-            lambda: self.lambda(),
             points: &self.recon.dictionary.shrinkage()[site.kind as usize],
-            levels: self
-                .tile
-                .speed
-                .transform
-                .fast_rdoq
-                .then_some(&self.tile.costs.levels),
+            levels: &self.tile.costs.levels,
         };
         let found = rdoq.quantise(&context, &values, shape.coded(), bound);
         self.tile.forward.buffers.give(values);

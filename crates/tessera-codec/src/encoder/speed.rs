@@ -20,6 +20,8 @@ pub struct SpeedSettings {
     /// Activity of the picture that blocks are compared with where they have quantiser offsets; that of the tile if it is
     /// not known.
     pub mean_activity: Option<f32>,
+    /// Whether quantiser offsets are corrected by how a first, faster encoding looks.
+    pub closed_loop: bool,
     /// Whether the look-ahead decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
     /// for tiles that use references.
     pub single_pass: bool,
@@ -61,8 +63,6 @@ pub struct TransformSettings {
     pub options: [Options; 5],
     /// Bases of a chroma mode that are coded in full.
     pub chroma_options: usize,
-    /// Whether levels are priced by one cell on trial rather than by mixing all contexts.
-    pub fast_rdoq: bool,
 }
 
 /// How many pairs of mode and basis are coded in full.
@@ -150,10 +150,10 @@ const EXHAUSTIVE: SpeedSettings = SpeedSettings {
     transform: TransformSettings {
         options: Options::always(3),
         chroma_options: 1,
-        fast_rdoq: false,
     },
     lambda: 0.096,
     mean_activity: None,
+    closed_loop: false,
     single_pass: false,
 };
 
@@ -169,9 +169,9 @@ const PRESETS: [SpeedSettings; 9] = [
     narrow(3, [3; 5], 1.05, MARGINS),
     // Nearly as much as the larger ones, by the rules of the smaller ones.
     with_chroma(narrow(5, [8; 5], 1.2, MARGINS_WIDE), [6, 2, 2]),
-    wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6]),
-    wide(6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5]),
-    wide(8, 20, [6, 6, 4], 2.0, [100.0, 4.0, 10.0]),
+    in_closed_loop(wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6])),
+    in_closed_loop(wide(6, 12, [6, 4, 3], 1.5, [10.0, 2.0, 2.5])),
+    in_closed_loop(wide(8, 20, [6, 6, 4], 2.0, [100.0, 4.0, 10.0])),
 ];
 
 /// Tries all that the look-ahead does not rule out.
@@ -185,6 +185,12 @@ const fn wide(
     let mut settings = with_chroma(SpeedSettings::for_training(modes, options), chroma);
     settings.partition.halves_margin = halves_margin;
     settings.partition.prune_ratio = even_prune_ratio(prune_ratio);
+    settings
+}
+
+/// Looks at a first encoding.
+const fn in_closed_loop(mut settings: SpeedSettings) -> SpeedSettings {
+    settings.closed_loop = true;
     settings
 }
 
@@ -204,7 +210,6 @@ const fn narrow(
         pruned: true,
     };
     settings.transform.options = Options::within(options);
-    settings.transform.fast_rdoq = true;
     settings
 }
 
@@ -253,7 +258,7 @@ impl SpeedSettings {
         partition.halves_margin = partition.halves_margin.max(NETWORK_HALVES_MARGIN);
         partition.split_margins = None;
         self.prediction.modes += 2;
-        self.transform.fast_rdoq = false;
+
         for options in &mut self.transform.options {
             options.count = 3 * options.count + 2;
             options.range = options.range.max(NETWORK_RANGE);

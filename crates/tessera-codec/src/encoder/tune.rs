@@ -23,6 +23,11 @@ fn curve(slope: f32) -> WeightCurve {
     WeightCurve([-0.25, 0.25, 0.75].map(|frequency| (32.0 * slope * frequency).round() as i8))
 }
 
+/// The curve of a photo at a quantiser.
+pub(crate) fn photo_curve(quantiser: u8) -> WeightCurve {
+    curve(slope(quantiser))
+}
+
 /// Sets a tile's parameters for what the encoder is tuned for, in a picture of this kind.
 pub(crate) fn apply(tune: Tune, activity: &PictureActivity, config: &mut TileConfig) {
     if tune == Tune::Psnr || config.alpha {

@@ -12,12 +12,13 @@ use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
 use crate::tile::quantiser_map::QuantiserMap;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
-use crate::tile::syntax::patch_context::{PatchContext, activity_class, gradient_class};
+use crate::tile::syntax::patch_context::{Expected, PatchContext, activity_class, gradient_class};
 use crate::tile::syntax::{self, Block, Coefficients, FROM_LUMA, Leaf, ModeContexts};
 use crate::tile::transform::quantiser::{MAX_INDEX, Step};
 use crate::tile::transform::weights::FrequencyWeights;
 use crate::tile::transform::{BasisOrientation, synthesise};
 use crate::tile::{PlaneLayout, TileConfig};
+use std::cell::RefCell;
 use tessera_dict::{Basis, BasisSet, FilterSet};
 use tessera_patch::shape::SUPERBLOCK;
 use tessera_patch::{Plane, Shape};
@@ -51,6 +52,8 @@ pub(crate) struct TileState<'a> {
     pub(crate) chroma: Option<Canvas>,
     /// Of luma, Cb and Cr.
     quantisers: [u8; 3],
+    /// Kept here so that not every patch needs fresh memory.
+    expected: RefCell<Expected>,
     /// Quantiser offsets of blocks, if they have any.
     pub(crate) offsets: Option<QuantiserMap>,
     /// Frequency weights of luma and of chroma.
@@ -69,6 +72,7 @@ impl<'a> TileState<'a> {
         let luma = Canvas::new(width, height, 1);
         Self {
             dictionary,
+            expected: RefCell::default(),
             offsets: config.adaptive.then(|| QuantiserMap::new(&luma)),
             luma,
             chroma: (config.layout == PlaneLayout::Ycbcr444).then(|| Canvas::new(width, height, 2)),
@@ -291,7 +295,6 @@ impl<'a> TileState<'a> {
         PatchContext {
             kind: site.kind,
             basis: &self.bases(site.kind).group(shape, orientation.class)[0],
-            choice: 0,
             shape: shape.index() as u32,
             size_group: shape.size_group() as u32,
             class,
@@ -523,6 +526,7 @@ impl<'a> TileState<'a> {
             group: self.bases(site.kind).group(shape, orientation.class),
             limit: shape.coded(),
             patch,
+            expected: &mut self.expected.borrow_mut(),
         });
     }
 
@@ -585,6 +589,7 @@ struct CodePatch<'a, 'd, C> {
     /// Number of positions that can carry a level.
     limit: usize,
     patch: &'a mut Coefficients,
+    expected: &'a mut Expected,
 }
 
 kernel! {
@@ -597,17 +602,17 @@ kernel! {
             group,
             limit,
             patch,
+            expected,
         } = job;
         if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
             patch.clear();
             return;
         }
         patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
-        context.choice = patch.choice;
         context.basis = &group[patch.choice as usize];
         let last = patch.levels.len().saturating_sub(1);
         let last = syntax::code_last(coder, &context, limit, last);
         patch.levels.resize(last + 1, 0);
-        syntax::code_levels(coder, &context, &mut patch.levels);
+        syntax::code_levels(coder, &context, expected, &mut patch.levels);
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn write() -> Result<()> {
     let file = dictionary()?.to_bytes();
     let dictionary = Dictionary::from_bytes(&file)?;
     let mut streams = pictures(&dictionary)?;
-    for seed in 0..16 {
+    for seed in 0..48 {
         streams.push(noise(seed, &dictionary)?);
     }
     let folder = reference_folder();

@@ -1,12 +1,14 @@
 //! Rough prices of coefficients, for comparing many ways of coding a patch before a few are coded in full.
 //!
 //! A coefficient is either dropped, or pays for being significant at its place in its basis, for its sign and for
-//! the logarithm of its size. How likely it is to be significant there is what the dictionary's priors say.
+//! the logarithm of its size. How likely it is to be significant there is what the dictionary expects in usual
+//! surroundings.
 
 use crate::encoder::forward::rotation::RotationSet;
 use crate::encoder::forward::{ForwardTransform, Peaks};
 use crate::simd::kernel;
 use crate::tile::entropy::coder::{ModelPair, code_length};
+use crate::tile::syntax::patch_context::usual_significance;
 use tessera_dict::basis::MAX_BASES;
 use tessera_dict::layout::Element;
 use tessera_dict::{Basis, BasisSet, Dictionary, PlaneKind};
@@ -197,8 +199,8 @@ fn places(
         if place >= shape.coded() {
             return f32::INFINITY;
         }
-        let own = basis.first_position + place.min(basis.order.len() - 1) as u32;
-        let one = models.0[kind as usize].cell(Element::Significance, 1, own);
+        let cell = usual_significance(shape, basis, place);
+        let one = models.0[kind as usize].cell(Element::Significance, 0, cell);
         CODED_DISTORTION + lambda * (CODED_BITS + code_length(one))
     };
     (0..shape.area()).map(price).collect()

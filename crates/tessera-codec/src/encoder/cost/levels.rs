@@ -1,15 +1,13 @@
-//! Rdoq of levels by the magnitude expected of them alone.
+//! Prices of levels by the magnitude expected of them alone.
 //!
-//! Mixing all contexts tells the bits of a level better, but ranks the ways of coding a patch no better: single cells
-//! give the same files at a fraction of the work. Models learn only when a superblock is written, so that one table
-//! serves all trials within it.
+//! Models learn only when a superblock is written, so that one table serves all trials within it.
 
-use crate::encoder::rdoq::fast::Scratch;
+use crate::encoder::rdoq::choose::Scratch;
 use crate::encoder::rdoq::last_bits;
 use crate::tile::entropy::coder::{ModelPair, code_lengths, quick_costs};
 use crate::tile::syntax::last_class;
 use crate::tile::syntax::patch_context::{
-    EXPECTED_CLASSES, PatchContext, UNARY_LIMIT, last_position, quick_place,
+    EXPECTED_CLASSES, PatchContext, UNARY_LIMIT, last_position, place_bits,
 };
 use std::cell::{OnceCell, RefCell};
 use tessera_dict::PlaneKind;
@@ -23,7 +21,7 @@ const GROUP_CELLS: usize = 4 * EXPECTED_CLASSES;
 /// Classes of activity that last positions tell apart.
 const ACTIVITIES: usize = 8;
 
-/// Rdoq in squared steps, by plane kind.
+/// Prices in squared steps, by plane kind.
 #[derive(Debug, Default)]
 pub(crate) struct LevelCosts {
     kinds: [KindPrices; 2],
@@ -42,7 +40,7 @@ struct KindPrices {
     last: [[OnceCell<LastPositions>; ACTIVITIES]; SHAPE_COUNT],
 }
 
-/// Rdoq of zeros and of anything else in patches of one size group, by the rest of the first cell of significance.
+/// Prices of zeros and of anything else in patches of one size group, by the rest of the first cell of significance.
 #[derive(Clone, Debug)]
 pub(crate) struct SignificancePrices {
     zeros: [f32; GROUP_CELLS],
@@ -60,13 +58,13 @@ impl SignificancePrices {
     /// Of a zero at `position` where a magnitude of class `expected` is expected.
     #[inline(always)]
     pub(crate) fn zero(&self, position: usize, expected: u32) -> f32 {
-        self.zeros[(quick_place(position) | expected) as usize % GROUP_CELLS]
+        self.zeros[(place_bits(position) | expected) as usize % GROUP_CELLS]
     }
 
     /// Of anything else there.
     #[inline(always)]
     pub(crate) fn one(&self, position: usize, expected: u32) -> f32 {
-        self.ones[(quick_place(position) | expected) as usize % GROUP_CELLS]
+        self.ones[(place_bits(position) | expected) as usize % GROUP_CELLS]
     }
 
     /// Of zeros at the positions from `first` on.
@@ -83,7 +81,7 @@ impl SignificancePrices {
 /// Classes of last positions.
 const LAST_CLASSES: usize = 21;
 
-/// Rdoq of last positions by class, and by the first bit of those that follow.
+/// Prices of last positions by class, and by the first bit of those that follow.
 #[derive(Debug)]
 pub(crate) struct LastPositions([[f32; 2]; LAST_CLASSES]);
 
@@ -130,20 +128,23 @@ impl LevelCosts {
         let prices = |one: u32| code_lengths(one).map(|bits| lambda * bits);
         let of = &mut self.kinds[kind as usize];
         let cells: Vec<[f32; 2]> = models
-            .first_cells(Element::Significance)
+            .first_cells(Element::Significance, 8 * GROUP_CELLS)
             .map(prices)
             .collect();
         let groups = cells.as_chunks().0.iter();
         of.significance.clear();
         (of.significance).extend(groups.map(SignificancePrices::new));
-        let steps: Vec<[f32; 2]> = models.first_cells(Element::Magnitude).map(prices).collect();
+        let steps: Vec<[f32; 2]> = models
+            .first_cells(Element::Magnitude, EXPECTED_CLASSES * MAGNITUDES)
+            .map(prices)
+            .collect();
         let steps = steps.as_chunks().0.iter();
         of.magnitudes.clear();
         (of.magnitudes).extend(steps.map(|steps| add_up(steps, lambda)));
         of.last = Default::default();
     }
 
-    /// Rdoq of significance in a patch.
+    /// Prices of significance in a patch.
     #[inline(always)]
     pub(crate) fn significance(&self, patch: &PatchContext<'_>) -> &SignificancePrices {
         &self.kinds[patch.kind as usize].significance[patch.size_group as usize]
@@ -162,7 +163,7 @@ impl LevelCosts {
         self.lambda
     }
 
-    /// Rdoq of last positions in a patch.
+    /// Prices of last positions in a patch.
     pub(crate) fn last_positions(
         &self,
         models: &ModelPair,
@@ -174,7 +175,7 @@ impl LevelCosts {
     }
 }
 
-/// Rdoq of magnitudes from those of stopping and of going on at each of them.
+/// Prices of magnitudes from those of stopping and of going on at each of them.
 fn add_up(steps: &[[f32; 2]; MAGNITUDES], lambda: f32) -> [f32; MAGNITUDES] {
     let mut longer = 0.0;
     std::array::from_fn(|at| {

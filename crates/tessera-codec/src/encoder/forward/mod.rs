@@ -1,6 +1,6 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
-mod dct;
+pub(crate) mod dct;
 pub(crate) mod rotation;
 
 use crate::encoder::forward::dct::{transform_columns, transform_rows};

@@ -94,7 +94,9 @@ pub fn encode_for_training(
     let mut encoder = TileEncoder::new(planes, config, dictionary, speed);
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
     match observer {
-        None => encoder.run(config, None),
+        None => {
+            encoder.run(config, None);
+        }
         Some(observer) => {
             encoder.run(config, Some(&mut *observer));
             intra_samples::observe_elsewhere(encoder.patches(), observer);

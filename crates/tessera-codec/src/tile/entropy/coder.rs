@@ -142,14 +142,6 @@ pub(crate) fn quick_costs(
     code_lengths(models.0[kind as usize].cell(element, 0, contexts.cells[0]))
 }
 
-/// Bits of a zero coefficient by the first cell of its significance contexts alone.
-#[cfg(feature = "encoder")]
-#[inline(always)]
-pub(crate) fn quick_zero_cost(models: &ModelPair, kind: PlaneKind, cell: u32) -> f32 {
-    let one = models.0[kind as usize].cell(Element::Significance, 0, cell);
-    code_length(65536 - one)
-}
-
 /// Bits of a zero and of a one whose probability is `one` / 2^16.
 #[cfg(feature = "encoder")]
 #[inline(always)]

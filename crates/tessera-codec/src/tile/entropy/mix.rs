@@ -1,4 +1,4 @@
-//! Adaptive probabilities mixed in the logistic domain (`spec/bitstream.md`, section "Mixing").
+//! Adaptive probabilities, taken as they are or mixed in the logistic domain (`spec/bitstream.md`, "Adaptive decisions").
 
 use crate::tile::entropy::logistic::{LOGIT_BITS, STRETCH, STRETCH_BITS, squash};
 pub(crate) use tessera_dict::PlaneKind;
@@ -14,6 +14,12 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
+    /// Of an element whose decisions hang on one cell.
+    #[inline(always)]
+    pub(crate) fn single(cell: u32) -> Self {
+        Self::new([cell], [0; 2])
+    }
+
     pub(crate) fn new<const N: usize>(cells: [u32; N], selectors: [u32; 2]) -> Self {
         let mut all = [0; MAX_INPUTS];
         all[..N].copy_from_slice(&cells);
@@ -95,22 +101,28 @@ impl Cell {
     }
 
     /// Probability of a one, 16 bits, kept away from certainty.
-    #[cfg(feature = "encoder")]
     #[inline(always)]
     fn probability(&self) -> u32 {
         (self.state >> 16).clamp(32, 65504)
     }
 
-    /// Takes in an observation.
+    /// Takes in an observation; what the mixer is told stays as it was.
     #[inline(always)]
-    fn learn(&mut self, bit: bool) {
+    fn learn(&mut self, bit: bool) -> &'static AdaptState {
         let probability = i64::from(self.state >> 10);
         let target = if bit { (1 << 22) - 1 } else { 0 };
         let step = ((target - probability) * i64::from(self.rate)) >> 16;
         let next = &NEXT_STATE[(self.state & COUNT_MAX) as usize];
         self.state = ((probability + step) as u32) << 10 | next.count;
-        self.stretched = stretched(STRETCH[(self.state >> 20) as usize], next.confidence);
         self.rate = next.rate;
+        next
+    }
+
+    /// Takes in an observation as an input of the mixer.
+    #[inline(always)]
+    fn learn_mixed(&mut self, bit: bool) {
+        let next = self.learn(bit);
+        self.stretched = stretched(STRETCH[(self.state >> 20) as usize], next.confidence);
     }
 }
 
@@ -194,6 +206,14 @@ impl Models {
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
         let mut stretched_inputs = [0; MAX_INPUTS];
+        if element.inputs() == 1 {
+            let cell = &self.cells[(tables.cells[0] + contexts.cells[0]) as usize];
+            return Prediction {
+                stretched_inputs,
+                logits: [0; 2],
+                one: cell.probability(),
+            };
+        }
         for (input, stretched) in stretched_inputs
             .iter_mut()
             .enumerate()
@@ -223,8 +243,12 @@ impl Models {
         bit: bool,
     ) {
         let tables = &self.tables[element as usize];
+        if element.inputs() == 1 {
+            self.cells[(tables.cells[0] + contexts.cells[0]) as usize].learn(bit);
+            return;
+        }
         for input in 0..element.inputs() {
-            self.cells[(tables.cells[input] + contexts.cells[input]) as usize].learn(bit);
+            self.cells[(tables.cells[input] + contexts.cells[input]) as usize].learn_mixed(bit);
         }
         for set in 0..2 {
             let error = (i32::from(bit) << 16) - squash(prediction.logits[set]) as i32;
@@ -277,10 +301,10 @@ impl Models {
         self.cells[(self.tables[element as usize].cells[input] + cell) as usize].probability()
     }
 
-    /// [`Self::cell`] of every cell of an element's first input.
-    pub(crate) fn first_cells(&self, element: Element) -> impl Iterator<Item = u32> {
-        let [first, next, ..] = self.tables[element as usize].cells;
-        let cells = &self.cells[first as usize..next as usize];
+    /// [`Self::cell`] of the first cells of an element's first input.
+    pub(crate) fn first_cells(&self, element: Element, count: usize) -> impl Iterator<Item = u32> {
+        let first = self.tables[element as usize].cells[0] as usize;
+        let cells = &self.cells[first..first + count];
         cells.iter().map(Cell::probability)
     }
 

@@ -31,6 +31,11 @@ impl RangeEncoder {
         }
     }
 
+    /// Bytes written so far.
+    pub(crate) fn written(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Codes `bit`, whose probability of being one is `one` / 2^16.
     pub(crate) fn encode(&mut self, bit: bool, one: u32) {
         let split = (self.range >> PROBABILITY_BITS) * u64::from(one);

@@ -2,7 +2,6 @@
 
 use crate::simd::kernel;
 use crate::tile::canvas::PlaneBuffer;
-use crate::tile::syntax::patch_context::log_class;
 use crate::tile::transform::quantiser::Step;
 use tessera_dict::filter::{ACTIVITIES, DIRECTIONS};
 use tessera_patch::shape::SUPERBLOCK;
@@ -13,6 +12,8 @@ pub(crate) const MARGIN: usize = 3;
 pub(crate) const CELL: usize = 4;
 /// Samples of a row that are worked on at once: so many that compilers make loops over vectors of them.
 pub(crate) const BLOCK: usize = SUPERBLOCK;
+/// Cells in a block.
+pub(crate) const CELLS: usize = BLOCK / CELL;
 
 /// A row of a block with what lies left and right of it.
 type Window = [i16; BLOCK + 2 * MARGIN];
@@ -66,8 +67,8 @@ impl Framed {
     }
 }
 
-/// Sums of second differences along rows, columns and both diagonals.
-type Gradients = [u32; 4];
+/// Sums of second differences along rows, columns and both diagonals, each for a row of cells.
+type Gradients = [Vec<u32>; 4];
 
 /// Classes of one plane, by cell; edges are added per sample.
 pub(crate) struct Classes {
@@ -80,27 +81,23 @@ impl Classes {
     pub(crate) fn new(framed: &Framed, width: usize, height: usize, steps: &[Step]) -> Self {
         let (columns, rows) = (width / CELL, height / CELL);
         let across = width.div_ceil(SUPERBLOCK);
-        let mut own: Vec<Gradients> = vec![[0; 4]; columns * rows];
-        for (row, cells) in own.chunks_exact_mut(columns).enumerate() {
-            sum_gradients(framed, row, cells);
-        }
-        let mut cells = Vec::with_capacity(columns * rows);
-        let mut sums = vec![[0; 4]; columns];
-        for row in 0..rows {
-            let at = |row: usize| &own[row * columns..][..columns];
-            let around = [row.saturating_sub(1), row, (row + 1).min(rows - 1)].map(at);
-            for (x, sum) in sums.iter_mut().enumerate() {
-                *sum = smoothed(around.map(|row| &row[x]));
+        let blank = || -> Gradients { std::array::from_fn(|_| vec![0; columns]) };
+        // The rows above, at and below the one that is classified; those beyond the plane repeat its outermost ones.
+        let mut around = [blank(), blank(), blank()];
+        sum_gradients(framed, 0, &mut around[1]);
+        around[2] = around[1].clone();
+        let mut sums = std::array::from_fn(|_| vec![0; columns.next_multiple_of(CELLS) + 2]);
+        let mut cells = vec![0; columns * rows];
+        for (row, cells) in cells.chunks_exact_mut(columns).enumerate() {
+            around.rotate_left(1);
+            if row + 1 < rows {
+                sum_gradients(framed, row + 1, &mut around[2]);
+            } else {
+                let [_, own, below] = &mut around;
+                below.clone_from(own);
             }
-            let steps = &steps[row * CELL / SUPERBLOCK * across..];
-            let class = |x: usize| {
-                let around = [x.saturating_sub(1), x, (x + 1).min(columns - 1)];
-                classify(
-                    smoothed(around.map(|x| &sums[x])),
-                    steps[x * CELL / SUPERBLOCK],
-                )
-            };
-            cells.extend((0..columns).map(class));
+            let steps = &steps[row * CELL / SUPERBLOCK * across..][..across];
+            classify_row(&around, &mut sums, steps, cells);
         }
         Self { columns, cells }
     }
@@ -118,22 +115,67 @@ impl Classes {
 
 kernel! {
     /// Sums up the second differences of a row of cells.
-    fn sum_gradients(framed: &Framed, row: usize, cells: &mut [Gradients]) {
-        for (block, cells) in cells.chunks_mut(BLOCK / CELL).enumerate() {
+    fn sum_gradients(framed: &Framed, row: usize, cells: &mut Gradients) {
+        let columns = cells[0].len();
+        for first in (0..columns).step_by(CELLS) {
             let mut sums = [[0u16; BLOCK]; 4];
             for y in 0..CELL {
-                let windows = framed.windows(block * BLOCK, row * CELL + y);
+                let windows = framed.windows(first * CELL, row * CELL + y);
                 add_second_differences(&windows, &mut sums);
             }
-            for (kind, sums) in sums.iter().enumerate() {
+            for (cells, sums) in cells.iter_mut().zip(&sums) {
                 let by_cell = sums.as_chunks::<CELL>().0;
-                for (cell, samples) in cells.iter_mut().zip(by_cell) {
-                    cell[kind] = samples.iter().map(|&v| u32::from(v)).sum();
+                for (cell, samples) in cells[first..].iter_mut().zip(by_cell) {
+                    *cell = samples.iter().map(|&v| u32::from(v)).sum();
                 }
             }
         }
     }
 }
+
+kernel! {
+    /// Classes of a row of cells from the gradients of three; `sums` is memory for a cell more on either side.
+    fn classify_row(around: &[Gradients; 3], sums: &mut Gradients, steps: &[Step], classes: &mut [u8]) {
+        let [above, own, below] = around;
+        for (kind, sums) in sums.iter_mut().enumerate() {
+            let rows = above[kind].iter().zip(&own[kind]).zip(&below[kind]);
+            for (sum, ((above, own), below)) in sums[1..].iter_mut().zip(rows) {
+                *sum = above + 2 * own + below;
+            }
+            let end = own[kind].len() + 1;
+            (sums[0], sums[end]) = (sums[1], sums[end - 1]);
+        }
+        for ((block, classes), &step) in classes.chunks_mut(CELLS).enumerate().zip(steps) {
+            let smoothed = sums.each_ref().map(|sums| smoothed_block(sums, block * CELLS));
+            classes.copy_from_slice(&classify(&smoothed, step.fixed())[..classes.len()]);
+        }
+    }
+}
+
+/// A figure of every cell in a block.
+type Cells<T> = [T; CELLS];
+
+/// Cells from `first` on with their neighbours in the row, weighted 1 2 1.
+#[inline(always)]
+fn smoothed_block(sums: &[u32], first: usize) -> Cells<u32> {
+    let window: &[u32; CELLS + 2] = sums[first..]
+        .first_chunk()
+        .expect("rows are filled up to whole blocks");
+    let mut smoothed = [0; CELLS];
+    for at in 0..CELLS {
+        smoothed[at] = window[at] + 2 * window[at + 1] + window[at + 2];
+    }
+    smoothed
+}
+
+/// The sums of straight gradients from which on a cell is of the second activity, the third and so on, for a step.
+fn activity_bounds(scale: u32) -> [u32; ACTIVITIES - 1] {
+    // Where floor(4096 sum / scale) reaches a figure is where the sum reaches the figure times scale / 4096.
+    BUSY.map(|busy| (u64::from(busy) * u64::from(scale)).div_ceil(1 << 12) as u32)
+}
+
+/// The least `v` of every activity but the first, where `log_class(v, 8, 3, 0, 8)` goes up.
+const BUSY: [u32; ACTIVITIES - 1] = [427, 684, 1024, 1708, 2736, 4096, 6832];
 
 /// Adds the second differences of the middle row; four rows of them stay below 2^15.
 #[inline(always)]
@@ -160,42 +202,70 @@ fn add_second(
     }
 }
 
-/// Three in a row, weighted 1 2 1.
+/// The classes of cells: their activity, and whether a direction stands out.
 #[inline(always)]
-fn smoothed([before, own, after]: [&Gradients; 3]) -> Gradients {
-    std::array::from_fn(|kind| before[kind] + 2 * own[kind] + after[kind])
+fn classify(gradients: &[Cells<u32>; 4], scale: u32) -> Cells<u8> {
+    let [rows, columns, falling, rising] = gradients;
+    let bounds = activity_bounds(scale);
+    let mut activities = [0u32; CELLS];
+    for at in 0..CELLS {
+        for bound in bounds {
+            activities[at] += u32::from(rows[at] + columns[at] >= bound);
+        }
+    }
+    let straight = Dominant::of(rows, columns, scale / 100);
+    let diagonal = Dominant::of(falling, rising, scale / 100);
+    let is_straight = straight.exceeds_or_equals(&diagonal);
+    let mut classes = [0; CELLS];
+    for at in 0..CELLS {
+        let (direction, stands_out) = if is_straight[at] {
+            (2 - straight.first[at], straight.stands_out[at])
+        } else {
+            (4 - diagonal.first[at], diagonal.stands_out[at])
+        };
+        let direction = if stands_out { direction } else { 0 };
+        classes[at] = (activities[at] * DIRECTIONS as u32 + direction) as u8;
+    }
+    classes
 }
 
-fn classify(gradients: Gradients, step: Step) -> u8 {
-    let [rows, columns, falling, rising] = gradients.map(u64::from);
-    let scale = u64::from(step.fixed());
-    let busy = (((rows + columns) << 12) / scale).min(u64::from(u32::MAX >> 1)) as u32;
-    let activity = log_class(busy, 8, 3, 0, ACTIVITIES as u32).saturating_sub(1) as usize;
-    (activity * DIRECTIONS + direction([rows, columns, falling, rising], scale / 100)) as u8
+/// The larger ones of two gradients at right angles, the others with something added that noise does not reach.
+struct Dominant {
+    most: Cells<u32>,
+    other: Cells<u32>,
+    /// 1 where the first is the larger one.
+    first: Cells<u32>,
+    stands_out: Cells<bool>,
 }
 
-/// 0 if nothing stands out, else 1 + the index of the dominant gradient.
-fn direction([rows, columns, falling, rising]: [u64; 4], floor: u64) -> usize {
-    let dominant = |a: u64, b: u64, first: usize| {
-        if a > b {
-            (a, b + floor, first)
-        } else {
-            (b, a + floor, first + 1)
+impl Dominant {
+    #[inline(always)]
+    fn of(a: &Cells<u32>, b: &Cells<u32>, floor: u32) -> Self {
+        let (mut most, mut other, mut first) = ([0; CELLS], [0; CELLS], [0; CELLS]);
+        let mut stands_out = [false; CELLS];
+        for at in 0..CELLS {
+            most[at] = a[at].max(b[at]);
+            other[at] = a[at].min(b[at]) + floor;
+            first[at] = u32::from(a[at] > b[at]);
+            stands_out[at] = 10 * most[at] > 17 * other[at];
         }
-    };
-    let (straight, straight_other, straight_class) = dominant(rows, columns, 1);
-    let (diagonal, diagonal_other, diagonal_class) = dominant(falling, rising, 3);
-    let stands_out = |a: u64, b: u64| 10 * a > 17 * b;
-    if straight * diagonal_other >= diagonal * straight_other {
-        if stands_out(straight, straight_other) {
-            straight_class
-        } else {
-            0
+        Self {
+            most,
+            other,
+            first,
+            stands_out,
         }
-    } else if stands_out(diagonal, diagonal_other) {
-        diagonal_class
-    } else {
-        0
+    }
+
+    /// Where the quotient of the two is not smaller than that of others.
+    #[inline(always)]
+    fn exceeds_or_equals(&self, others: &Self) -> Cells<bool> {
+        let mut larger = [false; CELLS];
+        for (at, larger) in larger.iter_mut().enumerate() {
+            let own = u64::from(self.most[at]) * u64::from(others.other[at]);
+            *larger = own >= u64::from(others.most[at]) * u64::from(self.other[at]);
+        }
+        larger
     }
 }
 
@@ -210,4 +280,24 @@ pub(crate) fn edge(canvas: &crate::tile::canvas::Canvas, x: usize, y: usize) -> 
         inside == 0 || inside == (1 << log) - 1
     };
     usize::from(touches(x, cell.log_width)) + 2 * usize::from(touches(y, cell.log_height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::syntax::patch_context::log_class;
+
+    #[test]
+    fn bounds_are_where_the_class_of_activity_goes_up() {
+        for scale in [1, 7, 256, 5003, 1 << 20] {
+            let bounds = activity_bounds(scale);
+            for (at, &bound) in bounds.iter().enumerate() {
+                let class = |sum: u32| {
+                    let busy = ((u64::from(sum) << 12) / u64::from(scale)) as u32;
+                    log_class(busy, 8, 3, 0, ACTIVITIES as u32).saturating_sub(1) as usize
+                };
+                assert!(class(bound) > at && class(bound - 1) <= at, "{scale} {at}");
+            }
+        }
+    }
 }

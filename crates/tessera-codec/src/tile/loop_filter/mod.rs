@@ -16,7 +16,7 @@ use crate::tile::transform::quantiser::Step;
 use bitvec::prelude::{BitSlice, BitVec, bitvec};
 #[cfg(feature = "encoder")]
 use classes::edge;
-use classes::{BLOCK, CELL, Classes, Framed, MARGIN, Windows, block_at};
+use classes::{BLOCK, CELL, CELLS, Classes, Framed, MARGIN, Windows, block_at};
 use tessera_dict::filter::{COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
 use tessera_dict::layout::Element;
 use tessera_patch::shape::SUPERBLOCK;
@@ -137,8 +137,10 @@ pub(crate) fn filtered(
     out
 }
 
-/// Weights of four samples in a row of a cell, by tap.
-type Strip = [[i16; CELL]; TAPS];
+/// Pairs of taps, whose products are added in one go.
+const PAIRS: usize = TAPS / 2;
+/// Weights of four samples in a row of a cell, by pair of taps: of the first tap and the second one in turn.
+type Strip = [[i16; 2 * CELL]; PAIRS];
 
 /// The weights of every strip that can occur, by cell class and then by edges: cells share their class, samples
 /// differ by edge only. Bits of edges: the cell starts a patch, it ends one, the row is a patch's first or last.
@@ -146,7 +148,8 @@ fn strips(band: &FilterBand) -> Vec<[Strip; 8]> {
     let strip = |weights: &[[i16; TAPS]], edges: usize| -> Strip {
         let (left, right, row) = (edges & 1, edges >> 1 & 1, edges >> 2);
         let by_sample = [left, 0, 0, right].map(|column| weights[column + 2 * row]);
-        std::array::from_fn(|tap| by_sample.map(|weights| weights[tap]))
+        let weight = |pair: usize, at: usize| by_sample[at / 2][2 * pair + at % 2];
+        std::array::from_fn(|pair| std::array::from_fn(|at| weight(pair, at)))
     };
     let by_edges = |weights: &[[i16; TAPS]]| std::array::from_fn(|edges| strip(weights, edges));
     band.chunks_exact(EDGES).map(by_edges).collect()
@@ -179,10 +182,8 @@ impl CellEdges {
     }
 }
 
-/// Cells in a block.
-const CELLS: usize = BLOCK / CELL;
-/// Weights of a row of samples, by tap.
-type BlockWeights = [[i16; BLOCK]; TAPS];
+/// Weights of a row of samples, as those of a strip.
+type BlockWeights = [[i16; 2 * BLOCK]; PAIRS];
 
 /// One row of cells, filtered a block of samples after the other, so that sums stay in registers.
 struct FilterCells<'a> {
@@ -221,7 +222,7 @@ impl FilterCells<'_> {
             *edges = CellEdges::of(&self.cells[first + i], first + i, self.row);
         }
         let classes = &self.classes[first..first + count];
-        let mut weights = [[0; BLOCK]; TAPS];
+        let mut weights = [[0; 2 * BLOCK]; PAIRS];
         let strips = self.strips;
         let clip = clip(self.steps[x / BLOCK]).min(SAMPLE_MAX) as i16;
         lay_out(strips, classes, &edges, |_| false, &mut weights);
@@ -270,7 +271,7 @@ fn lay_out(
         let edges = edges.sides | usize::from(on_edge(edges)) << 2;
         let strip = &strips[usize::from(class)][edges];
         for (row, strip) in weights.iter_mut().zip(strip) {
-            row[i % CELLS * CELL..][..CELL].copy_from_slice(strip);
+            row[i % CELLS * 2 * CELL..][..2 * CELL].copy_from_slice(strip);
         }
     }
 }
@@ -279,30 +280,40 @@ fn lay_out(
 #[inline(always)]
 fn weighted_sums(windows: &Windows<'_>, weights: &BlockWeights, clip: i16) -> [i32; BLOCK] {
     let mut sums = [1 << (COEFFICIENT_BITS - 1); BLOCK];
-    add_tap::<0>(windows, weights, clip, &mut sums);
-    add_tap::<1>(windows, weights, clip, &mut sums);
-    add_tap::<2>(windows, weights, clip, &mut sums);
-    add_tap::<3>(windows, weights, clip, &mut sums);
-    add_tap::<4>(windows, weights, clip, &mut sums);
-    add_tap::<5>(windows, weights, clip, &mut sums);
-    add_tap::<6>(windows, weights, clip, &mut sums);
-    add_tap::<7>(windows, weights, clip, &mut sums);
-    add_tap::<8>(windows, weights, clip, &mut sums);
-    add_tap::<9>(windows, weights, clip, &mut sums);
-    add_tap::<10>(windows, weights, clip, &mut sums);
-    add_tap::<11>(windows, weights, clip, &mut sums);
+    add_pair::<0>(windows, weights, clip, &mut sums);
+    add_pair::<1>(windows, weights, clip, &mut sums);
+    add_pair::<2>(windows, weights, clip, &mut sums);
+    add_pair::<3>(windows, weights, clip, &mut sums);
+    add_pair::<4>(windows, weights, clip, &mut sums);
+    add_pair::<5>(windows, weights, clip, &mut sums);
     sums
 }
 
-/// Adds what one pair of neighbours says; its place is known to the compiler, or bounds would be checked.
+/// Adds what two pairs of opposite neighbours say; their places are known to the compiler, or bounds would be checked.
 #[inline(always)]
-fn add_tap<const TAP: usize>(
+fn add_pair<const PAIR: usize>(
     windows: &Windows<'_>,
     weights: &BlockWeights,
     clip: i16,
     sums: &mut [i32; BLOCK],
 ) {
-    let (dx, dy) = OFFSETS[TAP];
+    let first = differences_of(windows, OFFSETS[2 * PAIR], clip);
+    let second = differences_of(windows, OFFSETS[2 * PAIR + 1], clip);
+    let mut pairs = [0; 2 * BLOCK];
+    for i in 0..BLOCK {
+        pairs[2 * i] = first[i];
+        pairs[2 * i + 1] = second[i];
+    }
+    let weights = &weights[PAIR];
+    let product = |at: usize| i32::from(pairs[at]) * i32::from(weights[at]);
+    for (i, sum) in sums.iter_mut().enumerate() {
+        *sum -= product(2 * i) + product(2 * i + 1);
+    }
+}
+
+/// Clipped differences from a neighbour and the opposite one, added.
+#[inline(always)]
+fn differences_of(windows: &Windows<'_>, (dx, dy): (isize, isize), clip: i16) -> [i16; BLOCK] {
     let at = |dx: isize, dy: isize| {
         let window = windows[MARGIN.wrapping_add_signed(dy)];
         block_at(window, MARGIN.wrapping_add_signed(dx))
@@ -314,9 +325,7 @@ fn add_tap<const TAP: usize>(
         let far = (centre[i] - other[i]).max(-clip).min(clip);
         differences[i] = near + far;
     }
-    for i in 0..BLOCK {
-        sums[i] -= i32::from(differences[i]) * i32::from(weights[TAP][i]);
-    }
+    differences
 }
 
 /// Normal equations of the filter weights, by class.

@@ -2,6 +2,7 @@
 
 use super::code_tree;
 use crate::tile::entropy::coder::BinaryCoder;
+use crate::tile::entropy::mix::Contexts;
 use crate::tile::syntax::patch_context::{
     self, CoefficientState, Expected, PatchContext, UNARY_LIMIT,
 };
@@ -105,15 +106,15 @@ pub(crate) fn code_last<C: BinaryCoder>(
 pub(crate) fn code_levels<C: BinaryCoder>(
     coder: &mut C,
     patch: &PatchContext<'_>,
+    expected: &mut Expected,
     levels: &mut [i32],
 ) {
     let last = levels.len() - 1;
-    let mut expected = Expected::default();
-    let mut state = CoefficientState::new(patch, last, &mut expected);
+    let mut state = CoefficientState::new(patch, last, expected);
     for position in (0..=last).rev() {
         let level = levels[position];
         let significant = position == last || {
-            let contexts = state.significance(patch, position);
+            let contexts = Contexts::single(state.significance(patch, position));
             coder.bit(patch.kind, Element::Significance, &contexts, level != 0)
         };
         let mut magnitude = 0;
@@ -142,7 +143,7 @@ fn code_magnitude<C: BinaryCoder>(
     magnitude: u32,
 ) -> u32 {
     for level in 0..UNARY_LIMIT {
-        let contexts = state.magnitude(patch, position, level);
+        let contexts = Contexts::single(state.magnitude(position, level));
         if !coder.bit(
             patch.kind,
             Element::Magnitude,

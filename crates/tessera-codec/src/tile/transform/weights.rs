@@ -62,6 +62,12 @@ fn weight(log: i32) -> u32 {
     }
 }
 
+/// 2^(`log` / 32), the same on every machine.
+#[cfg(feature = "encoder")]
+pub(crate) fn power_of_two(log: i32) -> f32 {
+    weight(log) as f32 / (1u32 << WEIGHT_BITS) as f32
+}
+
 /// The weights of all shapes by raster index, made when first asked for.
 #[derive(Debug)]
 pub(crate) struct FrequencyWeights {

@@ -3,7 +3,7 @@
 //! Most coefficients are too small to be coded, and what is expected of them only changes where a level is chosen: eight
 //! at a time are priced as zeros.
 
-use crate::encoder::cost::levels::{LevelCosts, MAGNITUDES, SignificancePrices};
+use crate::encoder::cost::levels::{MAGNITUDES, SignificancePrices};
 use crate::encoder::rdoq::{Choice, Rdoq};
 use crate::simd::kernel;
 use crate::tile::syntax::patch_context::{CoefficientState, Expected, PatchContext, UNARY_LIMIT};
@@ -33,9 +33,8 @@ struct Kept {
 }
 
 /// Chooses the levels of `coefficients`, the last of which is large; see [`Rdoq::quantise`].
-pub(crate) struct FastRdoq<'a, 'p> {
-    pub(crate) prices: &'a Rdoq<'a>,
-    pub(crate) levels: &'a LevelCosts,
+pub(crate) struct ChooseLevels<'a, 'p> {
+    pub(crate) rdoq: &'a Rdoq<'a>,
     pub(crate) context: &'a PatchContext<'p>,
     pub(crate) coefficients: &'a [f32],
     /// What costs as much is of no interest.
@@ -44,14 +43,13 @@ pub(crate) struct FastRdoq<'a, 'p> {
 
 kernel! {
     /// The levels chosen, and what they cost; nothing if that reaches the bound.
-    pub(super) fn choose_fast(job: FastRdoq<'_, '_>) -> Option<(Vec<i32>, f32)> {
-        let FastRdoq {
-            levels, context, ..
-        } = job;
+    pub(super) fn choose_levels(job: ChooseLevels<'_, '_>) -> Option<(Vec<i32>, f32)> {
+        let ChooseLevels { rdoq, context, .. } = job;
+        let levels = rdoq.levels;
         let Scratch { kept, expected } = &mut *levels.scratch.borrow_mut();
         kept.clear();
         let end = job.coefficients.len();
-        let points = job.prices.points;
+        let points = job.rdoq.points;
         let mut walk = Walk {
             context,
             coefficients: job.coefficients,
@@ -76,11 +74,14 @@ kernel! {
     }
 }
 
-impl FastRdoq<'_, '_> {
+impl ChooseLevels<'_, '_> {
     /// Where to stop: everything behind the last level is dropped.
     #[inline(always)]
     fn cut_off(&self, kept: &[Kept], total: f32) -> Option<(Vec<i32>, f32)> {
-        let last_prices = self.levels.last_positions(self.prices.models, self.context);
+        let last_prices = self
+            .rdoq
+            .levels
+            .last_positions(self.rdoq.models, self.context);
         let (mut last, mut least) = (None, self.bound);
         for (at, level) in kept.iter().enumerate() {
             let levels = total - level.cost + level.cost_as_last;
@@ -112,7 +113,7 @@ struct Walk<'a, 'p> {
     context: &'a PatchContext<'p>,
     coefficients: &'a [f32],
     significance: &'a SignificancePrices,
-    /// Rdoq of magnitudes by the class of the expected one, and of every bit behind an escape.
+    /// Prices of magnitudes by the class of the expected one, and of every bit behind an escape.
     magnitudes: &'a [[f32; MAGNITUDES]],
     escape: f32,
     /// How far below their magnitude levels are drawn.
@@ -134,11 +135,11 @@ impl Walk<'_, '_> {
         let zero = self.significance.zero(position, expected);
         if size < SMALLEST_LEVEL {
             self.drop(size * size, zero);
-            (self.state).push_expected(self.context, position, 0);
+            (self.state).push(self.context, position, 0);
             return;
         }
         let magnitude = self.choose(position, size, expected, zero);
-        (self.state).push_expected(self.context, position, magnitude);
+        (self.state).push(self.context, position, magnitude);
     }
 
     /// Takes in the coefficients from `first` on, all of them rotated ones.
@@ -221,6 +222,7 @@ fn sum(mut values: [f32; LANES]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoder::cost::levels::LevelCosts;
     use crate::tile::PlaneLayout;
     use crate::tile::entropy::coder::ModelPair;
     use crate::tile::entropy::mix::PlaneKind;
@@ -230,17 +232,17 @@ mod tests {
     const LAMBDA: f32 = 0.1;
 
     /// Cost of given levels by the definition, position by position.
-    fn cost(job: &FastRdoq<'_, '_>, levels: &[i32]) -> f32 {
-        let (prices, context) = (job.levels, job.context);
+    fn cost(job: &ChooseLevels<'_, '_>, levels: &[i32]) -> f32 {
+        let (prices, context) = (job.rdoq.levels, job.context);
         let significance = prices.significance(context);
         let mut expected = Expected::default();
         let last = levels.len() - 1;
         let mut state = CoefficientState::new(context, last, &mut expected);
-        let mut sum = prices.last_positions(job.prices.models, context).of(last);
+        let mut sum = prices.last_positions(job.rdoq.models, context).of(last);
         for (position, &coefficient) in job.coefficients.iter().enumerate().rev() {
             let magnitude = levels[position].unsigned_abs();
             let class = state.magnitude_class(position);
-            let point = shrinkage(magnitude, job.prices.points) as f32 / 256.0;
+            let point = shrinkage(magnitude, job.rdoq.points) as f32 / 256.0;
             sum += (coefficient.abs() - magnitude as f32 + point).powi(2);
             if magnitude > 0 {
                 sum += prices.magnitudes(context.kind)[class as usize][magnitude as usize - 1];
@@ -261,11 +263,10 @@ mod tests {
         let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
         let mut levels = LevelCosts::default();
         levels.refresh(&models, PlaneKind::Luma, LAMBDA);
-        let prices = Rdoq {
+        let rdoq = Rdoq {
             models: &models,
-            lambda: LAMBDA,
             points: &dictionary.shrinkage()[0],
-            levels: Some(&levels),
+            levels: &levels,
         };
         for (side, length) in [(4, 9), (4, 16), (8, 37), (16, 250), (32, 700)] {
             let context = PatchContext::plain(dictionary.luma(), Shape::new(side, side).unwrap());
@@ -276,22 +277,21 @@ mod tests {
             };
             let mut coefficients: Vec<f32> = (0..length).map(coefficient).collect();
             coefficients[length - 1] = 12.0;
-            let job = |bound: f32| FastRdoq {
-                prices: &prices,
-                levels: &levels,
+            let job = |bound: f32| ChooseLevels {
+                rdoq: &rdoq,
                 context: &context,
                 coefficients: &coefficients,
                 bound,
             };
-            let (chosen, found) = choose_fast(job(f32::INFINITY)).expect("large levels survive");
+            let (chosen, found) = choose_levels(job(f32::INFINITY)).expect("large levels survive");
             assert_eq!(chosen.len(), length);
             let wanted = cost(&job(0.0), &chosen);
             assert!(
                 (found / wanted - 1.0).abs() < 1e-4,
                 "{side}: {found} {wanted}"
             );
-            assert!(choose_fast(job(found * 1.001)).is_some());
-            assert!(choose_fast(job(found * 0.999)).is_none());
+            assert!(choose_levels(job(found * 1.001)).is_some());
+            assert!(choose_levels(job(found * 0.999)).is_none());
         }
     }
 }
