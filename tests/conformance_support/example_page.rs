@@ -62,9 +62,9 @@ fn bytes_table(file: &[u8]) -> String {
 
 fn decisions_table(trace: &Trace) -> String {
     let mut text = "\n## Decisions\n\n\
-        `cells` is the context in each input table of the element, `vectors` the two weight vectors, `one` the\n\
+        `cells` is the context in each input table of the element, `vector` that of weights, `one` the\n\
         probability of a one in 1/65536. `even` is a bit with even odds.\n\n\
-        | element | cells | vectors | one | bit |\n|---|---|---|---|---|\n"
+        | element | cells | vector | one | bit |\n|---|---|---|---|---|\n"
         .to_owned();
     for event in &trace.events {
         let line = match event {
@@ -84,7 +84,7 @@ fn decision_row(decision: &Decision) -> String {
         Some(element) => format!(
             "| {element:?} | {} | {} | {one} | {bit} |\n",
             list(&decision.cells),
-            list(&decision.selectors),
+            decision.vector,
         ),
     }
 }

@@ -12,7 +12,7 @@ use crate::references;
 use crate::scale::Scale;
 use crate::threads;
 use crate::tile::trace::{Trace, trace_tile};
-use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile};
+use crate::tile::{Exhausted, PlaneLayout, TileConfig, decode_tile, decode_tile_by_kinds};
 use crate::tile_grid::Rect;
 use crate::watch::TileWatch;
 use std::io::{Read, Seek};
@@ -246,16 +246,36 @@ impl Decoder {
         let header = container.header();
         let threads = self.plan_threads(container, window)?;
         let dictionary = self.find_dictionary(header.dictionary)?;
-        let mid_gray = header.format.depth.max_value() / 2 + 1;
-        let canvas = Picture::filled(window.width, window.height, header.format, mid_gray)?;
-        let canvas = Mutex::new(canvas);
         let tiles: Vec<usize> = container.grid().touching(window).collect();
-        let decode_one = |index: usize| {
+        let spare = tiles.len() < threads;
+        let decode_one = |index: usize| -> Result<Result<Samples>> {
             self.cancel.check()?;
+            let decoded = decode_samples(container, index, dictionary, spare);
+            self.watch.done(container.grid().rect(index).area());
+            Ok(decoded)
+        };
+        let mid_gray = header.format.depth.max_value() / 2 + 1;
+        let blank = || Picture::filled(window.width, window.height, header.format, mid_gray);
+        if let [only] = tiles[..]
+            && container.grid().rect(only) == window
+        {
+            let (picture, damaged) = match threads::run(threads, || decode_one(only))?? {
+                Ok(samples) => {
+                    let Rect { width, height, .. } = window;
+                    (Picture::new(width, height, header.format, samples)?, vec![])
+                }
+                Err(error) => (blank()?, vec![(window, error)]),
+            };
+            return Ok(Band {
+                rect: window,
+                picture,
+                damaged,
+            });
+        }
+        let canvas = Mutex::new(blank()?);
+        let paste_one = |index: usize| {
             let rect = container.grid().rect(index);
-            let decoded = decode_samples(container, index, dictionary);
-            self.watch.done(rect.area());
-            Ok(match decoded {
+            Ok(match decode_one(index)? {
                 Ok(samples) => {
                     let mut canvas = canvas.lock().unwrap_or_else(PoisonError::into_inner);
                     pixels::paste(&mut canvas, window, rect, &samples);
@@ -265,7 +285,7 @@ impl Decoder {
             })
         };
         let damaged = threads::run(threads, || {
-            threads::try_map(0..tiles.len(), |at| decode_one(tiles[at]))
+            threads::try_map(0..tiles.len(), |at| paste_one(tiles[at]))
         })??;
         Ok(Band {
             rect: window,
@@ -331,11 +351,12 @@ fn check_part(container: &Container<'_>, part: Rect) -> Result<()> {
     Ok(())
 }
 
-/// Decodes one tile to interleaved samples.
+/// Decodes one tile to interleaved samples; with a thread to spare, chroma beside luma.
 fn decode_samples(
     container: &Container<'_>,
     index: usize,
     dictionary: &PreparedDictionary,
+    spare: bool,
 ) -> Result<Samples> {
     let header = container.header();
     let rect = container.grid().rect(index);
@@ -344,7 +365,11 @@ fn decode_samples(
     check_work(header, &config, &payload)?;
     limits::probe(rect.area() * header.format.channels() as u64 * WORKING_BYTES_PER_SAMPLE)?;
     let decode_planes = |data: &[u8], config: &TileConfig| {
-        decode_tile(data, config, dictionary).map_err(|Exhausted| exhausted(container, index))
+        let decode = match spare {
+            true => decode_tile_by_kinds,
+            false => decode_tile,
+        };
+        decode(data, config, dictionary).map_err(|Exhausted| exhausted(container, index))
     };
     let colour = decode_planes(payload.colour(), &config)?;
     let alpha = match (payload.alpha(), header.alpha_quantiser) {

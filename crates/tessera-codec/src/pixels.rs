@@ -146,11 +146,16 @@ fn to_rgb_channels<const CHANNELS: usize, S: Sample>(
     let [y, cb, cr] = planes.map(|plane| plane.chunks(RUN));
     let (pixels, _) = out.as_chunks_mut::<CHANNELS>();
     for (pixels, (y, (cb, cr))) in pixels.chunks_mut(RUN).zip(y.zip(cb.zip(cr))) {
-        let mut run = [[0; RUN]; 3];
-        for (to, from) in run.iter_mut().zip([y, cb, cr]) {
-            to[..from.len()].copy_from_slice(from);
-        }
-        let rgb = run_to_rgb(&run, depth);
+        let rgb = match [y, cb, cr].map(|plane| plane.first_chunk()) {
+            [Some(y), Some(cb), Some(cr)] => run_to_rgb([y, cb, cr], depth),
+            _ => {
+                let mut run = [[0; RUN]; 3];
+                for (to, from) in run.iter_mut().zip([y, cb, cr]) {
+                    to[..from.len()].copy_from_slice(from);
+                }
+                run_to_rgb(run.each_ref(), depth)
+            }
+        };
         for (i, pixel) in pixels.iter_mut().enumerate() {
             for (to, channel) in pixel.iter_mut().zip(&rgb) {
                 *to = S::store(channel[i]);
@@ -160,7 +165,7 @@ fn to_rgb_channels<const CHANNELS: usize, S: Sample>(
 }
 
 #[inline(always)]
-fn run_to_rgb(run: &[[u16; RUN]; 3], depth: BitDepth) -> [[u16; RUN]; 3] {
+fn run_to_rgb(run: [&[u16; RUN]; 3], depth: BitDepth) -> [[u16; RUN]; 3] {
     let mut rgb = [[0; RUN]; 3];
     for i in 0..RUN {
         let pixel = ycbcr_to_rgb([run[0][i], run[1][i], run[2][i]]);

@@ -71,6 +71,23 @@ impl<R, F: FnOnce() -> R> WithSimd for Baseline<F> {
     }
 }
 
+/// Hands on the entries of a matrix with their place by squares of four, which compilers transpose in registers.
+#[inline(always)]
+pub(crate) fn transpose<const W: usize, const H: usize>(
+    columns: &[[i32; H]; W],
+    mut put: impl FnMut(usize, usize, i32),
+) {
+    for x in (0..W).step_by(4) {
+        for y in (0..H).step_by(4) {
+            for j in 0..4 {
+                for i in 0..4 {
+                    put(x + i, y + j, columns[x + i][y + j]);
+                }
+            }
+        }
+    }
+}
+
 /// Multiplies 16-bit numbers and adds up neighbouring products.
 pub(crate) trait PairProducts: Copy {
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8];

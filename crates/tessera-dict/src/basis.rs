@@ -29,10 +29,13 @@ impl PlaneKind {
 /// Largest number of bases of one shape and class, the cosine basis included.
 pub const MAX_BASES: usize = 4;
 
-/// An orthonormal matrix in fixed point: rows are atoms over the leading scan coefficients.
+/// An orthonormal matrix in fixed point: rows are atoms over the leading frequencies of the scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
-    /// Row-major `m x m` entries, signed; the value of entry (i, j) is `entries * scale[i] / 2^22`.
+    /// The patches it is for.
+    pub shape: Shape,
+    /// Row-major `m x m` entries, signed; the value of entry (i, j) is `entries * scale[i] / 2^22`. Frequencies are in
+    /// raster order where atoms have all of them, so that atoms add up to a spectrum, and else in that of the scan.
     pub entries: Cow<'static, [u8]>,
     /// Scale of each atom.
     pub scales: Vec<u16>,
@@ -45,8 +48,23 @@ pub const LANES: usize = 8;
 pub const SCALE_BITS: u32 = 22;
 
 impl Rotation {
-    /// Rounds an orthonormal matrix (row-major, `m x m`) to fixed point.
-    pub fn from_rows(rows: &[f32], m: usize) -> Self {
+    /// Whether frequencies are in raster order.
+    #[inline]
+    pub fn is_raster(shape: Shape) -> bool {
+        shape.rotated() == shape.area()
+    }
+
+    /// Where the frequencies of the scan lie in an atom.
+    fn places(shape: Shape) -> Vec<usize> {
+        match Self::is_raster(shape) {
+            true => shape.scan().into_iter().map(usize::from).collect(),
+            false => (0..shape.rotated()).collect(),
+        }
+    }
+
+    /// Rounds an orthonormal matrix (row-major, `m x m`, frequencies in the order of the scan) to fixed point.
+    pub fn from_rows(rows: &[f32], shape: Shape) -> Self {
+        let (m, places) = (shape.rotated(), Self::places(shape));
         let mut entries = Vec::with_capacity(m * m);
         let mut scales = Vec::with_capacity(m);
         for row in rows.chunks_exact(m) {
@@ -56,26 +74,28 @@ impl Rotation {
                 .min(65535.0);
             let unit = scale / (1u32 << SCALE_BITS) as f32;
             scales.push(scale as u16);
-            entries.extend(
-                row.iter()
-                    .map(|v| (v / unit).round().clamp(-127.0, 127.0) as i8 as u8),
-            );
+            let start = entries.len();
+            entries.resize(start + m, 0);
+            for (v, place) in row.iter().zip(&places) {
+                entries[start + place] = (v / unit).round().clamp(-127.0, 127.0) as i8 as u8;
+            }
         }
         Self {
+            shape,
             entries: entries.into(),
             scales,
         }
     }
 
-    /// The fixed-point matrix as floats, row-major.
+    /// The fixed-point matrix as floats, row-major, frequencies in the order of the scan.
     pub fn to_rows(&self) -> Vec<f32> {
-        let m = self.scales.len();
+        let (m, places) = (self.scales.len(), Self::places(self.shape));
         let mut out = vec![0.0; self.entries.len()];
         let rows = self.entries.chunks_exact(m).zip(out.chunks_exact_mut(m));
         for ((entries, row), &scale) in rows.zip(&self.scales) {
             let unit = f32::from(scale) / (1u32 << SCALE_BITS) as f32;
-            for (value, &entry) in row.iter_mut().zip(entries) {
-                *value = f32::from(entry as i8) * unit;
+            for (value, &place) in row.iter_mut().zip(&places) {
+                *value = f32::from(entries[place] as i8) * unit;
             }
         }
         out
@@ -194,7 +214,7 @@ impl BasisSet {
             basis.id = bases as u32;
             bases += 1;
         }
-        let totals = crate::layout::BasisTotals { bases };
+        let totals = crate::layout::BasisTotals { kind, bases };
         Self {
             kind,
             first,

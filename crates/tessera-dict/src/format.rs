@@ -12,6 +12,7 @@ use crate::pack::{pack_zeros, unpack_zeros};
 use crate::patch_net;
 use crate::prior::{MAX_COUNT, Prior, PriorCell};
 use crate::reference;
+use tessera_patch::Shape;
 
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
 use std::borrow::Cow;
@@ -19,7 +20,7 @@ use std::borrow::Cow;
 const MAGIC: [u8; 3] = *b"TSD";
 /// Version this crate reads and writes. Readers skip sections they do not know, so whatever a decoder must know raises
 /// it: networks for patches and the size of the network behind the filter made it 2.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 type Tag = [u8; 4];
 const LUMA_BASES: Tag = *b"BASL";
@@ -253,7 +254,7 @@ fn read_groups<'a>(
         if !(1..=MAX_BASES).contains(&count) {
             return Err(Error::Corrupt("a group has no basis or too many"));
         }
-        let bases = (0..count).map(|_| read_basis(&mut body, shape.rotated(), &keep));
+        let bases = (0..count).map(|_| read_basis(&mut body, shape, &keep));
         groups.push(bases.collect::<Result<_, _>>()?);
     }
     if !body.is_empty() {
@@ -264,15 +265,21 @@ fn read_groups<'a>(
 
 fn read_basis<'a>(
     body: &mut &'a [u8],
-    m: usize,
+    shape: Shape,
     keep: impl Fn(&'a [u8]) -> Body,
 ) -> Result<Basis, Error> {
+    let m = shape.rotated();
     let (rotation, order) = match body.read_u8()? {
         0 => (None, read_order(body, m)?),
         1 => {
             let scales = read_words(body, m)?;
             let entries = keep(take(body, m * m)?);
-            (Some(Rotation { entries, scales }), (0..m as u16).collect())
+            let rotation = Rotation {
+                shape,
+                entries,
+                scales,
+            };
+            (Some(rotation), (0..m as u16).collect())
         }
         _ => return Err(Error::Corrupt("unknown kind of basis")),
     };
@@ -347,17 +354,12 @@ fn read_prior(
     if body.len() != 2 * cells + 2 * MAX_INPUTS * vectors {
         return Err(Error::Corrupt("the priors do not fit the bases"));
     }
-    let cell = |pair: &[u8]| PriorCell {
-        log_odds: pair[0] as i8,
-        count: pair[1].min(MAX_COUNT),
+    let cell = |&[log_odds, count]: &[u8; 2]| PriorCell {
+        log_odds: log_odds as i8,
+        count: count.min(MAX_COUNT),
     };
-    let mut prior = Prior::untrained(bases);
-    let stored = take(&mut body, 2 * cells)?.chunks_exact(2).map(cell);
-    prior
-        .cells
-        .iter_mut()
-        .zip(stored)
-        .for_each(|(to, cell)| *to = cell);
+    let (stored, _) = take(&mut body, 2 * cells)?.as_chunks();
+    let mut prior = Prior::starting_with(stored.iter().map(cell).collect(), bases);
     let stored = read_words(&mut body, MAX_INPUTS * vectors)?;
     let weights = prior.weights[..vectors].iter_mut().flatten();
     weights

@@ -34,7 +34,7 @@ impl fmt::Display for DictId {
 /// Number of the dictionary that has learned nothing.
 pub(crate) const UNTRAINED: u8 = 0;
 /// Number of the default dictionary; a number is never given to another one, or old files would decode to garbage.
-pub(crate) const DEFAULT: u8 = 4;
+pub(crate) const DEFAULT: u8 = 5;
 static DEFAULT_SECTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/default.sections"));
 
 impl Dictionary {

@@ -1,10 +1,11 @@
 //! Which probability cells and mixing weights a dictionary carries.
 //!
 //! Every binary decision of the bitstream belongs to an [`Element`]. Significance and magnitudes of coefficients, which are
-//! nearly all decisions, follow one adaptive cell each. The other elements mix the predictions of
-//! up to [`MAX_INPUTS`] adaptive cells, one from each of their input tables, with two weight vectors chosen by
-//! two small selectors. This module only says how large those tables are; which context picks which
+//! nearly all decisions, and the choice of a basis follow one adaptive cell each. The other elements mix the predictions of
+//! up to [`MAX_INPUTS`] adaptive cells, one from each of their input tables, with a weight vector. This module only says how large those tables are; which context picks which
 //! cell is the codec's business (`spec/bitstream.md`, section "Contexts").
+
+use crate::basis::PlaneKind;
 
 /// Largest number of inputs an element mixes.
 pub const MAX_INPUTS: usize = 4;
@@ -76,13 +77,15 @@ pub const REFERENCE_ELEMENTS: usize = 5;
 pub struct ElementLayout {
     /// Number of cells of every input table; its length is the number of inputs.
     pub inputs: Vec<usize>,
-    /// Number of weight vectors each of the two selectors chooses from.
-    pub selectors: [usize; 2],
+    /// Number of weight vectors.
+    pub vectors: usize,
 }
 
-/// What the table sizes depend on: the bases of one plane kind.
+/// What the table sizes depend on: a plane kind and its bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BasisTotals {
+    /// The plane kind.
+    pub kind: PlaneKind,
     /// Number of bases.
     pub bases: usize,
 }
@@ -92,12 +95,11 @@ impl Element {
     #[inline(always)]
     pub const fn inputs(self) -> usize {
         match self {
-            Self::Significance | Self::Magnitude => 1,
+            Self::Significance | Self::Magnitude | Self::Basis => 1,
             Self::Coded | Self::Partition | Self::Reference => 4,
             Self::Last
             | Self::Mode
             | Self::ModeTree
-            | Self::Basis
             | Self::ChromaMode
             | Self::Candidate
             | Self::Correction
@@ -106,29 +108,49 @@ impl Element {
         }
     }
 
+    /// Whether decisions of this kind are made about planes of a kind.
+    fn concerns(self, kind: PlaneKind) -> bool {
+        match self {
+            Self::Mode
+            | Self::ModeTree
+            | Self::QuantiserOffset
+            | Self::Reference
+            | Self::Candidate
+            | Self::Shift => kind == PlaneKind::Luma,
+            Self::ChromaMode | Self::ChromaReference => kind == PlaneKind::Chroma,
+            _ => true,
+        }
+    }
+
     /// The table sizes of this element for a plane kind whose bases have these totals.
     pub fn layout(self, totals: BasisTotals) -> ElementLayout {
-        let BasisTotals { bases } = totals;
-        let (inputs, selectors): (Vec<usize>, _) = match self {
-            Self::Significance => (vec![1024], [0, 0]),
-            Self::Magnitude => (vec![512], [0, 0]),
-            Self::Last => (vec![64 * 128, 64 * 128, 64 * bases], [64, 16]),
-            Self::Coded => (vec![256, 256, 2048, 256], [16, 1]),
-            Self::Mode => (vec![4096, 32768, 8192], [8, 1]),
-            Self::ModeTree => (vec![64, 1024, 16384], [64, 1]),
-            Self::Partition => (vec![1024, 512, 4 * 4 * 1296, 2048], [32, 16]),
-            Self::Basis => (vec![2048, 4096, 2048], [16, 1]),
-            Self::ChromaMode => (vec![512, 512, 512], [8, 1]),
-            Self::Filter => (vec![9, 1], [1, 1]),
-            Self::QuantiserOffset => (vec![64, 16], [1, 1]),
-            Self::Reference => (vec![256, 256, 256, 1024], [16, 16]),
-            Self::Candidate => (vec![64, 128, 512], [8, 1]),
-            Self::Shift => (vec![64, 512], [64, 1]),
-            Self::Correction => (vec![32, 32, 32], [2, 1]),
-            Self::ChromaReference => (vec![16, 8, 4], [1, 1]),
+        let BasisTotals { kind, bases } = totals;
+        let (inputs, vectors): (Vec<usize>, _) = match self {
+            Self::Significance => (vec![1024], 0),
+            Self::Magnitude => (vec![512], 0),
+            Self::Last => (vec![64 * 128, 64 * 128, 64 * bases], 64),
+            Self::Coded => (vec![256, 256, 2048, 256], 16),
+            Self::Mode => (vec![4096, 32768, 8192], 8),
+            Self::ModeTree => (vec![64, 1024, 16384], 64),
+            Self::Partition => (vec![1024, 512, 4 * 4 * 1296, 2048], 32),
+            Self::Basis => (vec![2048], 0),
+            Self::ChromaMode => (vec![512, 512, 512], 8),
+            Self::Filter => (vec![9, 1], 1),
+            Self::QuantiserOffset => (vec![64, 16], 1),
+            Self::Reference => (vec![256, 256, 256, 1024], 16),
+            Self::Candidate => (vec![64, 128, 512], 8),
+            Self::Shift => (vec![64, 512], 64),
+            Self::Correction => (vec![32, 32, 32], 2),
+            Self::ChromaReference => (vec![16, 8, 4], 1),
         };
         debug_assert_eq!(inputs.len(), self.inputs());
-        ElementLayout { inputs, selectors }
+        if !self.concerns(kind) {
+            return ElementLayout {
+                inputs: vec![0; inputs.len()],
+                vectors: 0,
+            };
+        }
+        ElementLayout { inputs, vectors }
     }
 }
 
@@ -147,7 +169,7 @@ fn totals_of(elements: &[Element], bases: BasisTotals) -> (usize, usize) {
         let layout = element.layout(bases);
         (
             cells + layout.inputs.iter().sum::<usize>(),
-            weights + layout.selectors.iter().sum::<usize>(),
+            weights + layout.vectors,
         )
     })
 }

@@ -22,33 +22,32 @@ const MERGED_COUNT: u8 = 60;
 pub struct Prior {
     /// Cells of all elements, in layout order.
     pub cells: Vec<PriorCell>,
-    /// Weight vectors of all elements (first selector's, then second's); 14 fractional bits.
+    /// Weight vectors of all elements; 14 fractional bits.
     pub weights: Vec<[i32; MAX_INPUTS]>,
 }
 
 impl Prior {
     /// Even odds and equal weights.
     pub fn untrained(bases: BasisTotals) -> Self {
-        let (cells, _) = layout::totals(bases);
+        Self::starting_with(Vec::new(), bases)
+    }
+
+    /// The same behind these first cells.
+    pub(crate) fn starting_with(mut cells: Vec<PriorCell>, bases: BasisTotals) -> Self {
+        let blank = PriorCell {
+            log_odds: 0,
+            count: 0,
+        };
+        cells.resize(layout::totals(bases).0, blank);
         let mut weights = Vec::new();
         for element in ELEMENTS {
             let layout = element.layout(bases);
             let inputs = layout.inputs.len();
             let mut vector = [0; MAX_INPUTS];
             vector[..inputs].fill((1.6 * 16384.0 / (inputs as f32 + 1.0)) as i32);
-            weights.resize(
-                weights.len() + layout.selectors.iter().sum::<usize>(),
-                vector,
-            );
+            weights.resize(weights.len() + layout.vectors, vector);
         }
-        let cell = PriorCell {
-            log_odds: 0,
-            count: 0,
-        };
-        Self {
-            cells: vec![cell; cells],
-            weights,
-        }
+        Self { cells, weights }
     }
 
     /// What several observers learned, taken together: cells by their confidence, weights evenly.

@@ -17,8 +17,9 @@ pub(crate) fn adapt_bases(harvest: &Harvest, start: [&BasisSet; 2], lambda: f32)
     let adapted: Vec<(GroupKey, Vec<Basis>)> = groups
         .into_par_iter()
         .map(|(key, samples)| {
-            let group = start[key.kind as usize].group(Shape::from_index(key.shape), key.class);
-            (key, adapt_group(samples, group, lambda))
+            let shape = Shape::from_index(key.shape);
+            let group = start[key.kind as usize].group(shape, key.class);
+            (key, adapt_group(samples, group, shape, lambda))
         })
         .collect();
     [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
@@ -32,7 +33,7 @@ pub(crate) fn adapt_bases(harvest: &Harvest, start: [&BasisSet; 2], lambda: f32)
     })
 }
 
-fn adapt_group(samples: &[Sample], start: &[Basis], lambda: f32) -> Vec<Basis> {
+fn adapt_group(samples: &[Sample], start: &[Basis], shape: Shape, lambda: f32) -> Vec<Basis> {
     let before: Blocks = start.iter().filter_map(rows_of).collect();
     let refined = refine(samples, &before, MAX_BASES - 1, lambda);
     let changed = refined.is_some();
@@ -48,7 +49,7 @@ fn adapt_group(samples: &[Sample], start: &[Basis], lambda: f32) -> Vec<Basis> {
         let coded = coded(&shown, &data, &members, rows, &like.order);
         Basis {
             rotation: match rows {
-                Some(rows) if changed => Some(rotation_of(rows)),
+                Some(rows) if changed => Some(rotation_of(rows, shape)),
                 _ => like.rotation.clone(),
             },
             order: match rows {
@@ -93,8 +94,8 @@ fn rows_of(basis: &Basis) -> Option<Mat<f32>> {
     Some(Mat::from_fn(m, m, |i, j| rows[i * m + j]))
 }
 
-fn rotation_of(rows: &Mat<f32>) -> Rotation {
+fn rotation_of(rows: &Mat<f32>, shape: Shape) -> Rotation {
     let m = rows.nrows();
     let flat: Vec<f32> = (0..m * m).map(|at| rows[(at / m, at % m)]).collect();
-    Rotation::from_rows(&flat, m)
+    Rotation::from_rows(&flat, shape)
 }

@@ -67,7 +67,8 @@ fn learn_group(
     samples: &[Sample],
     lambda: f32,
 ) -> Result<Vec<Basis>, batchsvd::Error> {
-    let m = Shape::from_index(key.shape).rotated();
+    let shape = Shape::from_index(key.shape);
+    let m = shape.rotated();
     if samples.len() < FEWEST.max(2 * m) {
         return Ok(Vec::new());
     }
@@ -89,13 +90,14 @@ fn learn_group(
         if members.len() < FEWEST.max(2 * m) {
             members = (0..samples.len()).collect();
         }
-        bases.push(make_basis(&data, samples, &members, rows));
+        bases.push(make_basis(shape, &data, samples, &members, rows));
     }
     Ok(bases)
 }
 
 /// Order and magnitude model of one basis from the patches that chose it.
 fn make_basis(
+    shape: Shape,
     data: &Mat<f32>,
     samples: &[Sample],
     members: &[usize],
@@ -119,7 +121,7 @@ fn make_basis(
             .iter()
             .flat_map(|&i| (0..m).map(move |j| rows[(i, j)]))
             .collect();
-        Rotation::from_rows(&flat, m)
+        Rotation::from_rows(&flat, shape)
     });
     let order = match rotation {
         None => order.iter().map(|&j| j as u16).collect(),

@@ -10,7 +10,8 @@ impl TileEncoder<'_> {
     /// Filters the superblocks that come closer to the original by it, or all of them in a single pass.
     pub(crate) fn filter(&mut self, config: &TileConfig, kind: PlaneKind) {
         let mut flags = FilterFlags::new(self.recon.canvas(kind)).everywhere();
-        let filtered = self.recon.filtered(kind, &flags);
+        let planes = self.recon.canvas(kind).components.clone();
+        let filtered = self.recon.filtered(kind, planes, &flags);
         let source = &self.tile.source;
         let gain = |block: Block| -> f32 {
             let components = &self.recon.canvas(kind).components;

@@ -24,9 +24,8 @@ pub mod training;
 pub(crate) mod tune;
 
 use crate::prepared::PreparedDictionary;
-use crate::tile::entropy::coder::{ModelPair, Writer};
+use crate::tile::entropy::coder::Writer;
 use crate::tile::entropy::mix::PlaneKind;
-use crate::tile::entropy::range::RangeEncoder;
 use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::{Block, Split, code_split};
 use crate::tile::{TileConfig, superblocks};
@@ -65,7 +64,7 @@ pub fn encode_tile(
     encoder.run_and_filter(config);
     EncodedTile {
         planes: encoder.recon.into_planes(config),
-        bytes: encoder.writer.range.finish(),
+        bytes: encoder.writer.finish(),
     }
 }
 
@@ -81,7 +80,7 @@ pub fn encode_tile_no_recon(
     for &kind in config.layout.kinds() {
         encoder.filter_no_recon(config, kind);
     }
-    encoder.writer.range.finish()
+    encoder.writer.finish()
 }
 
 /// What all decisions about a tile read.
@@ -111,7 +110,7 @@ impl<'d> TileEncoder<'d> {
     ) -> Self {
         let speed = speed.with(dictionary);
         let mut recon = TileState::new(config, dictionary);
-        let models = ModelPair::new(dictionary, config.layout);
+        let writer = Writer::new(dictionary, config);
         let forward = ForwardTransform::new(dictionary.rotations(), config.weights);
         let source = Source::new(planes, &recon.luma);
         if let Some(offsets) = &mut recon.offsets {
@@ -120,16 +119,13 @@ impl<'d> TileEncoder<'d> {
         Self {
             tile: TileContext {
                 source,
-                costs: CostModel::new(dictionary, &models, &forward, speed.lambda),
+                costs: CostModel::new(dictionary, &writer.models, &forward, speed.lambda),
                 forward,
                 speed,
             },
             lookahead: Lookahead::default(),
             recon,
-            writer: Writer {
-                models,
-                range: RangeEncoder::new(),
-            },
+            writer,
         }
     }
 
@@ -164,7 +160,7 @@ impl<'d> TileEncoder<'d> {
         let single_pass = self.tile.speed.single_pass && !in_use && observer.is_none();
         let mut bytes = Vec::new();
         for block in superblocks(config) {
-            let before = self.writer.range.written();
+            let before = self.writer.written();
             self.recon.code_offsets(&mut self.writer, block);
             if single_pass {
                 for &kind in config.layout.kinds() {
@@ -177,7 +173,7 @@ impl<'d> TileEncoder<'d> {
                 }
                 self.recon.finish_superblock();
             }
-            bytes.push(self.writer.range.written() - before);
+            bytes.push(self.writer.written() - before);
         }
         bytes
     }

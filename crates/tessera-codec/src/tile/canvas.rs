@@ -1,11 +1,14 @@
 //! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
 
-use crate::tile::intra::{Border, Known};
+use crate::simd::kernel;
+use crate::tile::intra::{Border, Known, SAMPLE_MAX};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::Site;
 #[cfg(feature = "encoder")]
 use crate::tile::syntax::Block;
+use std::slice::ChunksMut;
 use tessera_patch::Shape;
+use tessera_patch::shape::SUPERBLOCK;
 
 /// Side of a grid cell.
 const CELL: usize = 4;
@@ -58,10 +61,30 @@ pub(crate) struct PlaneBuffer {
 impl PlaneBuffer {
     /// Writes a patch, clamped to the sample range.
     pub(crate) fn store(&mut self, x: usize, y: usize, width: usize, patch: &[i32]) {
-        for (row, values) in patch.chunks_exact(width).enumerate() {
-            let start = (y + row) * self.stride + x;
-            for (to, &from) in self.data[start..start + width].iter_mut().zip(values) {
-                *to = from.clamp(0, crate::tile::intra::SAMPLE_MAX) as u16;
+        let rows = self.data[y * self.stride + x..].chunks_mut(self.stride);
+        match width {
+            4 => store_rows::<4>(rows, patch),
+            8 => store_rows::<8>(rows, patch),
+            16 => store_rows::<16>(rows, patch),
+            32 => store_rows::<32>(rows, patch),
+            _ => store_rows::<64>(rows, patch),
+        }
+    }
+}
+
+kernel! {
+    /// Writes a patch of `W` columns to the first samples of rows.
+    fn store_rows<const W: usize>(rows: ChunksMut<'_, u16>, patch: &[i32]) {
+        // Lines of many samples become loops over vectors, rows of a few would not.
+        let mut rows = rows;
+        for values in patch.chunks(SUPERBLOCK) {
+            let mut line = [0; SUPERBLOCK];
+            for (to, &from) in line.iter_mut().zip(values) {
+                *to = from.clamp(0, SAMPLE_MAX) as u16;
+            }
+            let parts = line[..values.len()].as_chunks::<W>().0;
+            for (part, row) in parts.iter().zip(&mut rows) {
+                row[..W].copy_from_slice(part);
             }
         }
     }
@@ -78,6 +101,15 @@ impl PlaneBuffer {
             self.data[range.clone()].copy_from_slice(&from.data[range]);
         }
     }
+}
+
+/// A row of superblocks: samples of one component, and what is known of them.
+#[cfg(feature = "threads")]
+#[derive(Debug)]
+pub(crate) struct CanvasRows {
+    y: usize,
+    samples: Vec<u16>,
+    cells: Vec<CellInfo>,
 }
 
 /// One or two components that share a partition.
@@ -126,14 +158,15 @@ impl Canvas {
     /// An empty canvas for a tile of `width` x `height`; sizes are padded to a multiple of eight.
     pub(crate) fn new(width: usize, height: usize, components: usize) -> Self {
         let (width, height) = (width.next_multiple_of(PAD), height.next_multiple_of(PAD));
-        let samples = PlaneBuffer {
+        // Fresh memory is zero already; copies of a plane would have to be written.
+        let plane = |_| PlaneBuffer {
             data: vec![0; width * height],
             stride: width,
         };
         Self {
             width,
             height,
-            components: vec![samples; components],
+            components: (0..components).map(plane).collect(),
             columns: width / CELL,
             cells: vec![CellInfo::default(); width / CELL * (height / CELL)],
         }
@@ -151,6 +184,25 @@ impl Canvas {
     /// A row of cells.
     pub(crate) fn cell_row(&self, row: usize) -> &[CellInfo] {
         &self.cells[row * self.columns..][..self.columns]
+    }
+
+    /// A copy of the rows of one row of superblocks, of the first component.
+    #[cfg(feature = "threads")]
+    pub(crate) fn superblock_row(&self, y: usize) -> CanvasRows {
+        let end = (y + SUPERBLOCK).min(self.height);
+        CanvasRows {
+            y,
+            samples: self.components[0].data[y * self.width..end * self.width].to_vec(),
+            cells: self.cells[y / CELL * self.columns..end / CELL * self.columns].to_vec(),
+        }
+    }
+
+    /// Takes over rows of a canvas of the same size.
+    #[cfg(feature = "threads")]
+    pub(crate) fn put_superblock_row(&mut self, rows: &CanvasRows) {
+        let (sample, cell) = (rows.y * self.width, rows.y / CELL * self.columns);
+        self.components[0].data[sample..][..rows.samples.len()].copy_from_slice(&rows.samples);
+        self.cells[cell..][..rows.cells.len()].copy_from_slice(&rows.cells);
     }
 
     /// Writes the samples of a patch, one buffer for each component.
@@ -171,6 +223,7 @@ impl Canvas {
     }
 
     /// The border of a patch at (x, y).
+    #[inline]
     pub(crate) fn border(&self, component: usize, x: usize, y: usize, shape: Shape) -> Border {
         self.border_of(&self.components[component], x, y, shape)
     }
@@ -178,6 +231,7 @@ impl Canvas {
     /// The border of a patch at (x, y) read from `samples`, where this canvas says what is decoded.
     ///
     /// The coding order makes the decoded part of an arm start at the corner, so that a length describes it.
+    #[inline]
     pub(crate) fn border_of(
         &self,
         samples: &PlaneBuffer,
@@ -263,10 +317,12 @@ impl Canvas {
                 .for_each(|cell| add(cell, 1));
         }
         if column > 0 {
-            let left = self.cells.iter().skip(row * self.columns + column - 1);
-            let left = left.step_by(self.columns).take(down - row + 1);
-            for (at, cell) in left.enumerate() {
-                add(cell, if at < down - row { 2 } else { 1 });
+            let mut at = row * self.columns + column - 1;
+            for row in row..=down {
+                if let Some(cell) = self.cells.get(at) {
+                    add(cell, if row < down { 2 } else { 1 });
+                }
+                at += self.columns;
             }
         }
         u32::checked_div(sum, weight).unwrap_or(UNKNOWN)

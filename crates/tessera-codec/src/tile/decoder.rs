@@ -2,15 +2,13 @@
 
 use crate::prepared::PreparedDictionary;
 use crate::tile::canvas::Canvas;
-use crate::tile::entropy::coder::{BinaryCoder, ModelPair, Reader};
+use crate::tile::entropy::coder::{BinaryCoder, Reader};
 use crate::tile::entropy::mix::PlaneKind;
-use crate::tile::entropy::range::RangeDecoder;
 use crate::tile::loop_filter::FilterFlags;
 use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::Leaf;
 use crate::tile::syntax::{Block, Split, code_split};
-use crate::tile::{PlaneLayout, TileConfig, superblocks};
-use tessera_dict::Dictionary;
+use crate::tile::{TileConfig, superblocks};
 use tessera_patch::{Plane, Shape};
 
 /// The bytes of a tile end before its content does.
@@ -28,17 +26,7 @@ pub(crate) trait TileReader: BinaryCoder {
 
 impl TileReader for Reader<'_> {
     fn exhausted(&self) -> bool {
-        self.range.exhausted()
-    }
-}
-
-impl<'a> Reader<'a> {
-    /// A reader at the start of a tile.
-    pub(crate) fn new(data: &'a [u8], dictionary: &Dictionary, layout: PlaneLayout) -> Self {
-        Self {
-            models: ModelPair::new(dictionary, layout),
-            range: RangeDecoder::new(data),
-        }
+        Reader::exhausted(self)
     }
 }
 
@@ -51,7 +39,7 @@ pub fn decode_tile(
     config: &TileConfig,
     dictionary: &PreparedDictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
-    let mut reader = Reader::new(data, dictionary, config.layout);
+    let mut reader = Reader::new(data, dictionary, config)?;
     read_tile(&mut reader, config, dictionary)
 }
 
@@ -61,11 +49,7 @@ pub(crate) fn read_tile<R: TileReader>(
     config: &TileConfig,
     dictionary: &PreparedDictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
-    let mut decoder = Decoder {
-        state: TileState::new(config, dictionary),
-        reader,
-        leaf: Leaf::default(),
-    };
+    let mut decoder = Decoder::new(config, dictionary, reader);
     decoder.state.code_references_in_use(decoder.reader, false);
     for block in superblocks(config) {
         decoder.state.code_offsets(decoder.reader, block);
@@ -83,14 +67,26 @@ pub(crate) fn read_tile<R: TileReader>(
     Ok(decoder.state.into_planes(config))
 }
 
-struct Decoder<'a, R> {
-    state: TileState<'a>,
-    reader: &'a mut R,
+pub(super) struct Decoder<'a, R> {
+    pub(super) state: TileState<'a>,
+    pub(super) reader: &'a mut R,
     leaf: Leaf,
 }
 
-impl<R: TileReader> Decoder<'_, R> {
-    fn block(&mut self, kind: PlaneKind, block: Block) {
+impl<'a, R: TileReader> Decoder<'a, R> {
+    pub(super) fn new(
+        config: &TileConfig,
+        dictionary: &'a PreparedDictionary,
+        reader: &'a mut R,
+    ) -> Self {
+        Self {
+            state: TileState::new(config, dictionary),
+            reader,
+            leaf: Leaf::default(),
+        }
+    }
+
+    pub(super) fn block(&mut self, kind: PlaneKind, block: Block) {
         if self.outside(kind, block) {
             return;
         }
@@ -119,12 +115,11 @@ impl<R: TileReader> Decoder<'_, R> {
         }
     }
 
-    fn filter(&mut self, kind: PlaneKind) {
+    pub(super) fn filter(&mut self, kind: PlaneKind) {
         let mut flags = FilterFlags::new(self.state.canvas(kind));
         flags.code(self.reader, kind);
         if flags.on.any() {
-            let components = self.state.filtered(kind, &flags);
-            self.state.canvas_mut(kind).components = components;
+            self.state.filter(kind, &flags);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Coding of one tile: prediction, sparse code, entropy coding (`spec/bitstream.md`).
 
+#[cfg(feature = "threads")]
+mod by_kinds;
 pub(crate) mod canvas;
 pub(crate) mod decoder;
 pub(crate) mod entropy;
@@ -14,6 +16,10 @@ pub(crate) mod syntax;
 pub mod trace;
 pub(crate) mod transform;
 
+#[cfg(feature = "threads")]
+pub(crate) use by_kinds::decode_tile_by_kinds;
+#[cfg(not(feature = "threads"))]
+pub(crate) use decoder::decode_tile as decode_tile_by_kinds;
 pub use decoder::{Exhausted, decode_tile};
 
 use entropy::mix::PlaneKind;

@@ -107,7 +107,7 @@ impl QuantiserMap {
 /// the largest that keeps the offset in its range.
 fn code_residual<C: BinaryCoder>(coder: &mut C, spread: u32, predicted: i32, residual: i32) -> i32 {
     let mut ask = |decision: u32, bit: bool| {
-        let contexts = Contexts::new([decision + 16 * spread, decision], [0, 0]);
+        let contexts = Contexts::new([decision + 16 * spread, decision], 0);
         coder.bit(PlaneKind::Luma, Element::QuantiserOffset, &contexts, bit)
     };
     if !ask(0, residual != 0) {

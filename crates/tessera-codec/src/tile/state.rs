@@ -1,7 +1,7 @@
 //! State both sides keep in step while a tile is coded, and the coding of one leaf.
 
 use crate::prepared::PreparedDictionary;
-use crate::simd::kernel;
+use crate::simd::{kernel, transpose};
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
@@ -86,7 +86,7 @@ impl<'a> TileState<'a> {
 
     /// Codes whether a payload uses the references it could use.
     pub(crate) fn code_references_in_use<C: BinaryCoder>(&mut self, coder: &mut C, in_use: bool) {
-        if self.references.is_some() && !coder.raw(in_use) {
+        if self.references.is_some() && !coder.raw(PlaneKind::Luma, in_use) {
             self.references = None;
         }
     }
@@ -199,26 +199,36 @@ impl<'a> TileState<'a> {
         }
     }
 
-    /// Filtered components of a plane kind.
-    pub(crate) fn filtered(&self, kind: PlaneKind, flags: &FilterFlags) -> Vec<PlaneBuffer> {
+    /// Filters the components of a plane kind.
+    pub(crate) fn filter(&mut self, kind: PlaneKind, flags: &FilterFlags) {
+        let planes = std::mem::take(&mut self.canvas_mut(kind).components);
+        self.canvas_mut(kind).components = self.filtered(kind, planes, flags);
+    }
+
+    /// Filtered components of a plane kind, from the unfiltered ones.
+    pub(crate) fn filtered(
+        &self,
+        kind: PlaneKind,
+        planes: Vec<PlaneBuffer>,
+        flags: &FilterFlags,
+    ) -> Vec<PlaneBuffer> {
         let filters = match kind {
             PlaneKind::Luma => self.dictionary.luma_filter(),
             PlaneKind::Chroma => self.dictionary.chroma_filter(),
         };
         let canvas = self.canvas(kind);
-        let component = |component: usize| {
+        let component = |(component, plane): (usize, PlaneBuffer)| {
             let quantiser = self.quantiser(kind, component);
             let band = &filters.bands[FilterSet::band(quantiser)];
             let steps = self.filter_steps(kind, component);
             let net = &self.dictionary.nets()[kind as usize];
             let Some(net) = net else {
-                return filtered(canvas, component, &steps, band, flags);
+                return filtered(canvas, plane, &steps, band, flags);
             };
-            let whole = filtered(canvas, component, &steps, band, &flags.everywhere());
-            let before = &canvas.components[component];
-            restored([before, &whole], quantiser, self.origin, net, flags)
+            let whole = filtered(canvas, plane.clone(), &steps, band, &flags.everywhere());
+            restored([&plane, &whole], quantiser, self.origin, net, flags)
         };
-        (0..canvas.components.len()).map(component).collect()
+        planes.into_iter().enumerate().map(component).collect()
     }
 
     /// Steps the filter goes by: those of superblocks, in raster order.
@@ -453,6 +463,7 @@ impl<'a> TileState<'a> {
     }
 
     /// Predicts a patch from what is decoded.
+    #[inline]
     pub(crate) fn predictor(&self, site: &Site) -> Predictor<'_> {
         let canvas = self.canvas(site.kind);
         let border = canvas.border(site.component, site.x, site.y, site.shape);
@@ -557,25 +568,62 @@ impl<'a> TileState<'a> {
         let points = &self.dictionary.shrinkage()[site.kind as usize];
         let mut values = self.samples.take(patch.levels.len());
         for (value, &level) in values.iter_mut().zip(&patch.levels) {
-            *value = step.dequantise(level, points);
+            *value = match level {
+                0 => 0,
+                _ => step.dequantise(level, points),
+            };
         }
         let mut residual = self.samples.take(shape.area());
         let weights = self.weights[site.kind as usize].of(shape);
         synthesise(shape, basis, weights, &values, &mut residual);
         if orientation.transposed {
-            let (w, h) = (site.shape.width(), site.shape.height());
-            for (y, row) in samples.chunks_exact_mut(w).enumerate() {
-                for (sample, column) in row.iter_mut().zip(residual.chunks_exact(h)) {
-                    *sample += column[y];
-                }
-            }
+            add_transposed(samples, &residual, shape);
         } else {
-            for (sample, residual) in samples.iter_mut().zip(&residual) {
-                *sample += residual;
-            }
+            add(samples, &residual);
         }
         self.samples.give(values);
         self.samples.give(residual);
+    }
+}
+
+kernel! {
+    /// Adds the residual of a patch to its prediction.
+    fn add(samples: &mut [i32], residual: &[i32]) {
+        for (sample, residual) in samples.iter_mut().zip(residual) {
+            *sample += residual;
+        }
+    }
+}
+
+/// [`add`] for a residual of rows that are the columns of the patch.
+fn add_transposed(samples: &mut [i32], residual: &[i32], shape: Shape) {
+    match (shape.width(), shape.height()) {
+        (4, 4) => add_columns::<4, 4>(samples, residual),
+        (4, _) => add_columns::<4, 8>(samples, residual),
+        (8, 4) => add_columns::<8, 4>(samples, residual),
+        (8, 8) => add_columns::<8, 8>(samples, residual),
+        (8, _) => add_columns::<8, 16>(samples, residual),
+        (16, 8) => add_columns::<16, 8>(samples, residual),
+        (16, 16) => add_columns::<16, 16>(samples, residual),
+        (16, _) => add_columns::<16, 32>(samples, residual),
+        (32, 16) => add_columns::<32, 16>(samples, residual),
+        (32, 32) => add_columns::<32, 32>(samples, residual),
+        (32, _) => add_columns::<32, 64>(samples, residual),
+        (64, 32) => add_columns::<64, 32>(samples, residual),
+        _ => add_columns::<64, 64>(samples, residual),
+    }
+}
+
+kernel! {
+    /// [`add_transposed`] for a residual of `H` rows of `W`.
+    fn add_columns<const W: usize, const H: usize>(samples: &mut [i32], residual: &[i32]) {
+        let rows: &mut [[i32; H]; W] = (samples.as_chunks_mut().0)
+            .first_chunk_mut()
+            .expect("there is a sample for every residual");
+        let columns: &[[i32; W]; H] = (residual.as_chunks().0)
+            .first_chunk()
+            .expect("there is a residual for every sample");
+        transpose(columns, |x, y, value| rows[y][x] += value);
     }
 }
 

@@ -31,8 +31,8 @@ pub struct Decision {
     pub element: Option<Element>,
     /// Cell of every input table of the element.
     pub cells: Vec<u32>,
-    /// Weight vector of both selectors.
-    pub selectors: [u32; 2],
+    /// Weight vector that mixes them.
+    pub vector: u32,
     /// Probability of a one, 16 bits.
     pub one: u32,
     /// What was read.
@@ -98,7 +98,7 @@ pub fn trace_tile(
     dictionary: &PreparedDictionary,
 ) -> Result<Trace, Exhausted> {
     let mut tracer = Tracer {
-        reader: Reader::new(data, dictionary, config.layout),
+        reader: Reader::new(data, dictionary, config)?,
         dictionary,
         events: Vec::new(),
     };
@@ -133,20 +133,20 @@ impl BinaryCoder for Tracer<'_> {
             kind,
             element: Some(element),
             cells: contexts.cells[..self.inputs(kind, element)].to_vec(),
-            selectors: contexts.selectors,
+            vector: contexts.vector,
             one: prediction.one,
             bit,
         }));
         bit
     }
 
-    fn raw(&mut self, bit: bool) -> bool {
-        let bit = self.reader.raw(bit);
+    fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
+        let bit = self.reader.raw(kind, bit);
         self.events.push(Event::Decision(Decision {
-            kind: PlaneKind::Luma,
+            kind,
             element: None,
             cells: Vec::new(),
-            selectors: [0; 2],
+            vector: 0,
             one: 1 << 15,
             bit,
         }));

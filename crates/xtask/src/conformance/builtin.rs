@@ -160,6 +160,18 @@ fn tiles_and_metadata() -> Result<Vec<Stream>> {
             &small_tiles,
         )?,
         stream("tiles-alpha", "3 tiles, gray, alpha", &alpha, &small_tiles)?,
+        stream(
+            "two-streams",
+            "a tile of 65792 samples: chroma has a stream of its own",
+            &drawn(257, 256, RGB, 0)?,
+            &encoder().target(quality(5)),
+        )?,
+        stream(
+            "one-stream",
+            "a tile of 65536 samples: chroma shares the stream",
+            &drawn(256, 256, RGB, 0)?,
+            &encoder().target(quality(5)),
+        )?,
         stream("metadata", "ICC, EXIF and XMP", &described()?, &encoder())?,
     ])
 }

@@ -125,6 +125,12 @@ fn pictures(dictionary: &Dictionary) -> Result<Vec<Stream>> {
             coarse.tile_log2(6),
         ),
         (
+            "two-streams",
+            "references under a stream of chroma",
+            drawn(300, 220, RGB, (0, 0))?,
+            encoder().target(quality(0)),
+        ),
+        (
             "unlike",
             "references not in use",
             Picture::gray8(40, 40, vec![77; 1600])?,

@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn magnitudes_cost_what_their_decisions_cost() {
         const LAMBDA: f32 = 0.1;
-        let models = ModelPair::new(&Dictionary::untrained(), PlaneLayout::Gray);
+        let models = ModelPair::new(&Dictionary::untrained(), PlaneLayout::Gray.kinds());
         let mut prices = LevelCosts::default();
         prices.refresh(&models, PlaneKind::Luma, LAMBDA);
         let expected = 9;
@@ -221,7 +221,7 @@ mod tests {
     fn last_positions_cost_what_their_decisions_cost() {
         const LAMBDA: f32 = 0.1;
         let dictionary = Dictionary::untrained();
-        let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
+        let models = ModelPair::new(&dictionary, PlaneLayout::Gray.kinds());
         let mut prices = LevelCosts::default();
         prices.refresh(&models, PlaneKind::Luma, LAMBDA);
         let patch = PatchContext::plain(dictionary.luma(), Shape::new(64, 64).unwrap());

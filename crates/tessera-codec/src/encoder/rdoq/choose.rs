@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn costs_are_those_of_the_levels_chosen() {
         let dictionary = Dictionary::untrained();
-        let models = ModelPair::new(&dictionary, PlaneLayout::Gray);
+        let models = ModelPair::new(&dictionary, PlaneLayout::Gray.kinds());
         let mut levels = LevelCosts::default();
         levels.refresh(&models, PlaneKind::Luma, LAMBDA);
         let rdoq = Rdoq {

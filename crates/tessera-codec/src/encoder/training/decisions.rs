@@ -43,7 +43,7 @@ impl Decisions {
         dictionary: &PreparedDictionary,
     ) -> Option<Self> {
         let mut recorder = Recorder {
-            reader: Reader::new(bytes, dictionary, config.layout),
+            reader: Reader::new(bytes, dictionary, config).ok()?,
             decisions: Self::default(),
         };
         read_tile(&mut recorder, config, dictionary).ok()?;
@@ -128,9 +128,9 @@ impl BinaryCoder for Recorder<'_> {
         bit
     }
 
-    fn raw(&mut self, bit: bool) -> bool {
+    fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
         self.decisions.raw += 1;
-        self.reader.raw(bit)
+        self.reader.raw(kind, bit)
     }
 }
 

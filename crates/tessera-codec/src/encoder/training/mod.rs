@@ -66,7 +66,7 @@ pub struct CarriedModels(ModelPair);
 impl CarriedModels {
     /// Starts from the priors of `dictionary`.
     pub fn new(dictionary: &Dictionary) -> Self {
-        Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444))
+        Self(ModelPair::new(dictionary, PlaneLayout::Ycbcr444.kinds()))
     }
 
     /// Starts from the given priors of luma and chroma.
@@ -109,7 +109,7 @@ pub fn encode_for_training(
     }
     std::mem::swap(&mut encoder.writer.models, &mut models.0);
     TrainingTile {
-        bytes: encoder.writer.range.finish(),
+        bytes: encoder.writer.finish(),
         planes: encoder.recon.into_planes(config),
         filters,
     }

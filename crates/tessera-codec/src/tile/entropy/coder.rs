@@ -1,10 +1,12 @@
 //! One syntax, three users: writing, reading and metering share the functions that walk the bitstream.
 
-use crate::tile::PlaneLayout;
+use crate::tile::TileConfig;
+use crate::tile::decoder::Exhausted;
 use crate::tile::entropy::mix::{Contexts, Models, PlaneKind};
 use crate::tile::entropy::range::RangeDecoder;
 #[cfg(feature = "encoder")]
 use crate::tile::entropy::range::RangeEncoder;
+use crate::tile::entropy::streams::{Streams, split};
 use tessera_dict::Dictionary;
 use tessera_dict::layout::Element;
 
@@ -17,8 +19,8 @@ const EVEN: u32 = 1 << 15;
 pub(crate) trait BinaryCoder {
     /// A decision with adaptive probability.
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool;
-    /// A decision with even odds.
-    fn raw(&mut self, bit: bool) -> bool;
+    /// A decision with even odds, about planes of a kind.
+    fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool;
 }
 
 /// Adaptive models of both plane kinds.
@@ -26,9 +28,9 @@ pub(crate) trait BinaryCoder {
 pub(crate) struct ModelPair(pub(crate) [Models; 2]);
 
 impl ModelPair {
-    pub(crate) fn new(dictionary: &Dictionary, layout: PlaneLayout) -> Self {
+    pub(crate) fn new(dictionary: &Dictionary, kinds: &[PlaneKind]) -> Self {
         Self([PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
-            if !layout.kinds().contains(&kind) {
+            if !kinds.contains(&kind) {
                 return Models::absent();
             }
             let (prior, bases) = match kind {
@@ -44,7 +46,40 @@ impl ModelPair {
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) models: ModelPair,
-    pub(crate) range: RangeDecoder<'a>,
+    streams: Streams<RangeDecoder<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of a tile.
+    ///
+    /// # Errors
+    /// If `data` ends before the stream of chroma begins.
+    pub(crate) fn new(
+        data: &'a [u8],
+        dictionary: &Dictionary,
+        config: &TileConfig,
+    ) -> Result<Self, Exhausted> {
+        let mut parts = split(data, config)?.into_iter();
+        let next = || RangeDecoder::new(parts.next().unwrap_or_default());
+        Ok(Self {
+            models: ModelPair::new(dictionary, config.layout.kinds()),
+            streams: Streams::new(config, next),
+        })
+    }
+
+    /// A reader of the stream that one plane kind has for itself.
+    #[cfg(feature = "threads")]
+    pub(crate) fn of_kind(data: &'a [u8], dictionary: &Dictionary, kind: PlaneKind) -> Self {
+        Self {
+            models: ModelPair::new(dictionary, &[kind]),
+            streams: Streams::shared(RangeDecoder::new(data)),
+        }
+    }
+
+    /// Whether more was read than a stream can hold.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.streams.iter().any(RangeDecoder::exhausted)
+    }
 }
 
 impl BinaryCoder for Reader<'_> {
@@ -52,14 +87,14 @@ impl BinaryCoder for Reader<'_> {
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, _: bool) -> bool {
         let models = &mut self.models.0[kind as usize];
         let prediction = models.predict(element, contexts);
-        let bit = self.range.decode(prediction.one);
+        let bit = self.streams.of(kind).decode(prediction.one);
         models.update(element, contexts, &prediction, bit);
         bit
     }
 
     #[inline(always)]
-    fn raw(&mut self, _: bool) -> bool {
-        self.range.decode(EVEN)
+    fn raw(&mut self, kind: PlaneKind, _: bool) -> bool {
+        self.streams.of(kind).decode(EVEN)
     }
 }
 
@@ -68,7 +103,28 @@ impl BinaryCoder for Reader<'_> {
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) models: ModelPair,
-    pub(crate) range: RangeEncoder,
+    streams: Streams<RangeEncoder>,
+}
+
+#[cfg(feature = "encoder")]
+impl Writer {
+    /// A writer at the start of a tile.
+    pub(crate) fn new(dictionary: &Dictionary, config: &TileConfig) -> Self {
+        Self {
+            models: ModelPair::new(dictionary, config.layout.kinds()),
+            streams: Streams::new(config, RangeEncoder::new),
+        }
+    }
+
+    /// Bytes written so far.
+    pub(crate) fn written(&self) -> usize {
+        self.streams.iter().map(RangeEncoder::written).sum()
+    }
+
+    /// The payload.
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.streams.finish()
+    }
 }
 
 #[cfg(feature = "encoder")]
@@ -77,13 +133,13 @@ impl BinaryCoder for Writer {
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
         let models = &mut self.models.0[kind as usize];
         let prediction = models.predict(element, contexts);
-        self.range.encode(bit, prediction.one);
+        self.streams.of(kind).encode(bit, prediction.one);
         models.update(element, contexts, &prediction, bit);
         bit
     }
 
-    fn raw(&mut self, bit: bool) -> bool {
-        self.range.encode(bit, EVEN);
+    fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
+        self.streams.of(kind).encode(bit, EVEN);
         bit
     }
 }
@@ -112,7 +168,7 @@ impl BinaryCoder for Meter<'_> {
         bit
     }
 
-    fn raw(&mut self, bit: bool) -> bool {
+    fn raw(&mut self, _: PlaneKind, bit: bool) -> bool {
         self.bits += 1.0;
         bit
     }

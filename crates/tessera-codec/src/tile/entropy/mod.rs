@@ -4,3 +4,4 @@ pub(crate) mod coder;
 mod logistic;
 pub(crate) mod mix;
 pub(crate) mod range;
+pub(crate) mod streams;

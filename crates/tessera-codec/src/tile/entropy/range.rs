@@ -117,11 +117,15 @@ impl<'a> RangeDecoder<'a> {
         decoder
     }
 
+    #[inline(always)]
     fn next(&mut self) -> u64 {
-        let byte = |at: usize| u64::from(self.data.get(at).copied().unwrap_or(0));
-        let value = byte(self.position) << 8 | byte(self.position + 1);
+        let rest = self.data.get(self.position..).unwrap_or_default();
         self.position = self.position.saturating_add(2);
-        value
+        match rest {
+            [high, low, ..] => u64::from(*high) << 8 | u64::from(*low),
+            [high] => u64::from(*high) << 8,
+            [] => 0,
+        }
     }
 
     /// Reads a bit whose probability of being one is `one` / 2^16.
@@ -135,7 +139,8 @@ impl<'a> RangeDecoder<'a> {
             self.code -= split;
             self.range -= split;
         }
-        while self.range < BOTTOM {
+        // Once is enough: a part of the range is at least as large as a probability of 2^-16.
+        if self.range < BOTTOM {
             self.range <<= 16;
             self.code = self.code << 16 | self.next();
         }

@@ -27,6 +27,7 @@ pub(crate) struct Known {
 
 impl Border {
     /// The border of `length` samples per arm of a patch at (x, y), read from a plane.
+    #[inline]
     pub(crate) fn read(
         samples: &[u16],
         stride: usize,
@@ -40,43 +41,38 @@ impl Border {
             0 => &[][..],
             tops => &samples[at(x, y - 1)..][..tops],
         };
-        let column = x.saturating_sub(1);
-        let left = (0..known.lefts).map(|away| samples[at(column, y + away)]);
+        let column = &samples[at(x.saturating_sub(1), y)..];
+        let left = (0..known.lefts).map(|away| column[away * stride]);
         Self::new(length, left, corner, top)
     }
 
     /// A border of `length` samples per arm from what is decoded: `left` and `top` hold the samples that
     /// exist, counted away from the corner. What is missing takes the value before it on the way from
     /// the lowest left sample over the corner to the rightmost top sample.
+    #[inline]
     pub(crate) fn new(
         length: usize,
-        left: impl ExactSizeIterator<Item = u16>,
+        left: impl ExactSizeIterator<Item = u16> + DoubleEndedIterator + Clone,
         corner: Option<u16>,
         top: &[u16],
     ) -> Self {
+        const UNKNOWN: u16 = (SAMPLE_MAX as u16).div_ceil(2);
+        let lowest = left.clone().next_back().or(corner).or(top.first().copied());
         let mut border = Self {
+            left: [lowest.unwrap_or(UNKNOWN) as i16; ARM],
             top: [0; ARM],
-            left: [0; ARM],
             length,
         };
-        let lefts = left.len();
         for (to, from) in border.left[1..].iter_mut().zip(left) {
             *to = from as i16;
         }
-        let first = if lefts > 0 {
-            border.left[lefts]
-        } else {
-            let known = corner.or(top.first().copied());
-            known.map_or((SAMPLE_MAX as i16 + 1) / 2, |sample| sample as i16)
-        };
-        border.left[lefts + 1..length + 2].fill(first);
         let corner = corner.map_or(border.left[1], |sample| sample as i16);
-        (border.top[0], border.left[0]) = (corner, corner);
+        border.left[0] = corner;
+        border.top = [top.last().map_or(corner, |&sample| sample as i16); ARM];
+        border.top[0] = corner;
         for (to, &from) in border.top[1..].iter_mut().zip(top) {
             *to = from as i16;
         }
-        let last = border.top[top.len()];
-        border.top[top.len() + 1..length + 2].fill(last);
         border
     }
 

@@ -1,8 +1,10 @@
 //! Chroma predicted from luma (`spec/bitstream.md`, "Chroma from luma").
 
+use crate::simd::kernel;
 use crate::tile::canvas::{Canvas, PlaneBuffer};
 use crate::tile::intra::{Border, SAMPLE_MAX};
 use crate::tile::state::Site;
+use std::slice::Chunks;
 
 /// Keeps the slope small where luma hardly changes.
 const NOISE: i64 = 64;
@@ -34,11 +36,39 @@ pub(crate) fn predict_from_luma(
     let variance = n * sum_ll - sum_l * sum_l + n * n * NOISE;
     let slope = ((n * sum_lc - sum_l * sum_c) * 4096 / variance).clamp(-16384, 16384) as i32;
     let (mean_l, mean_c) = (((sum_l + n / 2) / n) as i32, ((sum_c + n / 2) / n) as i32);
-    for (row, values) in out.chunks_exact_mut(w).enumerate().take(h) {
-        let start = (site.y + row) * luma.stride + site.x;
-        for (value, &l) in values.iter_mut().zip(&luma.data[start..start + w]) {
-            let moved = mean_c + ((slope * (i32::from(l) - mean_l) + 2048) >> 12);
-            *value = moved.clamp(0, SAMPLE_MAX);
+    let line = Line {
+        slope,
+        means: [mean_l, mean_c],
+    };
+    let rows = luma.data[site.y * luma.stride + site.x..].chunks(luma.stride);
+    match w {
+        4 => follow_line::<4>(line, rows, out),
+        8 => follow_line::<8>(line, rows, out),
+        16 => follow_line::<16>(line, rows, out),
+        32 => follow_line::<32>(line, rows, out),
+        _ => follow_line::<64>(line, rows, out),
+    }
+}
+
+/// A line from luma to chroma through a point.
+#[derive(Clone, Copy)]
+struct Line {
+    /// 12 fractional bits.
+    slope: i32,
+    /// Of luma and chroma.
+    means: [i32; 2],
+}
+
+kernel! {
+    /// Chroma of a patch of `W` columns, from rows of luma that begin with its own.
+    fn follow_line<const W: usize>(line: Line, luma: Chunks<'_, u16>, out: &mut [i32]) {
+        let [mean_l, mean_c] = line.means;
+        for (row, values) in luma.zip(out.as_chunks_mut::<W>().0) {
+            let row: &[u16; W] = row.first_chunk().expect("patches lie on the canvas");
+            for x in 0..W {
+                let moved = (line.slope * (i32::from(row[x]) - mean_l) + 2048) >> 12;
+                values[x] = (mean_c + moved).clamp(0, SAMPLE_MAX);
+            }
         }
     }
 }

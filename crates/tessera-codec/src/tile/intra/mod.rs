@@ -50,6 +50,7 @@ impl<'a> Predictor<'a> {
         Self::with_networks(raw, shape, None)
     }
 
+    #[inline(always)]
     pub(crate) fn with_networks(
         raw: Border,
         shape: Shape,

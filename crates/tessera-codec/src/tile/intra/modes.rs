@@ -1,6 +1,6 @@
 //! Planar, mean and directional predictions of one patch (`spec/bitstream.md`, "Modes").
 
-use crate::simd::kernel;
+use crate::simd::{kernel, transpose};
 use crate::tile::intra::border::{ARM, Border};
 use crate::tile::intra::{ANGLES, FIRST_VERTICAL, MEAN, PLANAR, Predictor, SAMPLE_MAX};
 use tessera_patch::Shape;
@@ -110,13 +110,11 @@ impl<'a, const W: usize, const H: usize> Predict<'a, W, H> {
             }
         } else {
             let line = Line::new::<W, H>(&border.left, &border.top, W, angle);
-            let mut column = [0; H];
-            for x in 0..W {
-                line.project(x, angle, cubic, &mut column);
-                for (row, value) in self.rows.iter_mut().zip(&column) {
-                    row[x] = *value;
-                }
+            let mut columns = [[0; H]; W];
+            for (x, column) in columns.iter_mut().enumerate() {
+                line.project(x, angle, cubic, column);
             }
+            transpose(&columns, |x, y, value| self.rows[y][x] = value);
         }
         if angle == 0 {
             self.follow_side(vertical);
@@ -176,9 +174,8 @@ impl Line {
     ) -> Self {
         const ORIGIN: usize = Line::ORIGIN;
         let length = W + H;
-        let mut samples = [0; ORIGIN + ARM + 4];
+        let mut samples = [main[length + 1]; ORIGIN + ARM + 4];
         samples[ORIGIN..ORIGIN + length + 2].copy_from_slice(&main[..length + 2]);
-        samples[ORIGIN + length + 2..ORIGIN + length + 6].fill(main[length + 1]);
         if angle < 0 {
             let lowest = ((away as i32 * angle) >> 5) - 2;
             let inverse = inverse_angle(angle);

@@ -41,9 +41,7 @@ impl Framed {
             let row =
                 &samples.data[y.saturating_sub(MARGIN).min(height - 1) * samples.stride..][..width];
             out[..MARGIN].fill(row[0] as i16);
-            for (to, &from) in out[MARGIN..].iter_mut().zip(row) {
-                *to = from as i16;
-            }
+            widen(row, &mut out[MARGIN..]);
             out[MARGIN + width..].fill(row[width - 1] as i16);
         }
         Self { data, stride }
@@ -64,6 +62,15 @@ impl Framed {
         let (column, row) = (x + MARGIN, y + MARGIN);
         let row = row.wrapping_add_signed(dy) * self.stride;
         i32::from(self.data[row + column.wrapping_add_signed(dx)])
+    }
+}
+
+kernel! {
+    /// Samples of 12 bits as numbers with a sign.
+    fn widen(from: &[u16], to: &mut [i16]) {
+        for (to, &from) in to.iter_mut().zip(from) {
+            *to = from as i16;
+        }
     }
 }
 

@@ -101,23 +101,23 @@ impl FilterFlags {
             } else {
                 u32::from(self.on[at - self.columns])
             };
-            let contexts = Contexts::new([left + 3 * above, 0], [0, 0]);
+            let contexts = Contexts::new([left + 3 * above, 0], 0);
             let flag = coder.bit(kind, Element::Filter, &contexts, self.on[at]);
             self.on.set(at, flag);
         }
     }
 }
 
-/// The plane `component` of `canvas`, filtered wherever `flags` say so; superblocks have these steps.
+/// A plane of `canvas`, filtered wherever `flags` say so; superblocks have these steps.
 pub(crate) fn filtered(
     canvas: &Canvas,
-    component: usize,
+    plane: PlaneBuffer,
     steps: &[Step],
     band: &FilterBand,
     flags: &FilterFlags,
 ) -> PlaneBuffer {
     let (width, height) = (canvas.width, canvas.height);
-    let mut out = canvas.components[component].clone();
+    let mut out = plane;
     let framed = Framed::new(&out, width, height);
     let classes = Classes::new(&framed, width, height, steps);
     let strips = strips(band);
@@ -204,9 +204,10 @@ kernel! {
     fn filter_cells(job: FilterCells<'_>) {
         let mut job = job;
         let width = job.out.len() / CELL;
+        let mut weights = [[0; 2 * BLOCK]; PAIRS];
         for x in (0..width).step_by(BLOCK) {
             if job.flags[x / BLOCK] {
-                job.filter_block(x, width);
+                job.filter_block(x, width, &mut weights);
             }
         }
     }
@@ -214,7 +215,7 @@ kernel! {
 
 impl FilterCells<'_> {
     #[inline(always)]
-    fn filter_block(&mut self, x: usize, width: usize) {
+    fn filter_block(&mut self, x: usize, width: usize, weights: &mut BlockWeights) {
         let first = x / CELL;
         let count = CELLS.min(self.classes.len() - first);
         let mut edges = [CellEdges::default(); CELLS];
@@ -222,21 +223,20 @@ impl FilterCells<'_> {
             *edges = CellEdges::of(&self.cells[first + i], first + i, self.row);
         }
         let classes = &self.classes[first..first + count];
-        let mut weights = [[0; 2 * BLOCK]; PAIRS];
         let strips = self.strips;
         let clip = clip(self.steps[x / BLOCK]).min(SAMPLE_MAX) as i16;
-        lay_out(strips, classes, &edges, |_| false, &mut weights);
-        self.filter_row(x, width, 1, clip, &weights);
-        self.filter_row(x, width, 2, clip, &weights);
+        lay_out(strips, classes, &edges, |_| false, weights);
+        self.filter_row(x, width, 1, clip, weights);
+        self.filter_row(x, width, 2, clip, weights);
         // The outer rows differ from the inner ones only where a patch starts or ends.
         if edges.iter().any(|edges| edges.top) {
-            lay_out(strips, classes, &edges, |edges| edges.top, &mut weights);
+            lay_out(strips, classes, &edges, |edges| edges.top, weights);
         }
-        self.filter_row(x, width, 0, clip, &weights);
+        self.filter_row(x, width, 0, clip, weights);
         if edges.iter().any(|edges| edges.top || edges.bottom) {
-            lay_out(strips, classes, &edges, |edges| edges.bottom, &mut weights);
+            lay_out(strips, classes, &edges, |edges| edges.bottom, weights);
         }
-        self.filter_row(x, width, 3, clip, &weights);
+        self.filter_row(x, width, 3, clip, weights);
     }
 
     /// Filters the block's samples of one row of the cells.
@@ -444,7 +444,7 @@ mod tests {
         let steps: [Step; 4] = [60, 60, 52, 67].map(Step::from_index);
         let mut flags = FilterFlags::new(&canvas);
         flags.on[1..3].fill(true);
-        let fast = filtered(&canvas, 0, &steps, &band, &flags);
+        let fast = filtered(&canvas, canvas.components[0].clone(), &steps, &band, &flags);
         let samples = &canvas.components[0];
         let framed = Framed::new(samples, canvas.width, canvas.height);
         let classes = Classes::new(&framed, canvas.width, canvas.height, &steps);

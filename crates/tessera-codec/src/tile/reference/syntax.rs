@@ -87,7 +87,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
         let [left, above] = self.neighbours().map(uses_reference);
         let contexts = Contexts::new(
             [left | above << 2, self.size_group, luma.correction as u32],
-            [0, 0],
+            0,
         );
         if !coder.bit(
             PlaneKind::Chroma,
@@ -130,7 +130,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
                 fit | activity << 4,
                 self.place() | left << 6 | above << 8,
             ],
-            [self.shape, fit],
+            self.shape,
         )
     }
 
@@ -178,7 +178,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
                     i | self.shape << 3,
                     i | fit << 3 | (self.size_group / 2) << 7,
                 ],
-                [i, 0],
+                i,
             );
             if coder.bit(
                 PlaneKind::Luma,
@@ -223,7 +223,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
         }
         let rest = (0..length - 1).rev();
         let size = rest.fold(1, |known, bit| {
-            known << 1 | i32::from(coder.raw(way.unsigned_abs() >> bit & 1 == 1))
+            known << 1 | i32::from(coder.raw(PlaneKind::Luma, way.unsigned_abs() >> bit & 1 == 1))
         });
         let moved = i32::from(expected) + if negative { -size } else { size };
         moved.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
@@ -232,7 +232,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
     /// A decision about a new shift.
     fn ask<C: BinaryCoder>(&self, coder: &mut C, question: u32, bit: bool) -> bool {
         let cells = [question, question | self.size_group << 6];
-        let contexts = Contexts::new(cells, [question, 0]);
+        let contexts = Contexts::new(cells, question);
         coder.bit(PlaneKind::Luma, Element::Shift, &contexts, bit)
     }
 
@@ -257,7 +257,7 @@ impl<'s, 'a> ReferenceContexts<'s, 'a> {
                 question | self.shape << 1,
                 question | fit << 1,
             ];
-            let contexts = Contexts::new(cells, [question, 0]);
+            let contexts = Contexts::new(cells, question);
             coder.bit(self.site.kind, Element::Correction, &contexts, bit)
         };
         let correction = if !ask(0, correction != Correction::Plain) {

@@ -2,9 +2,9 @@
 
 use super::code_tree;
 use crate::tile::entropy::coder::BinaryCoder;
-use crate::tile::entropy::mix::Contexts;
+use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::syntax::patch_context::{
-    self, CoefficientState, Expected, PatchContext, UNARY_LIMIT,
+    self, CoefficientState, Expected, PatchContext, UNARY_LIMIT, magnitude_cell, significance_cell,
 };
 use tessera_dict::layout::Element;
 
@@ -94,7 +94,7 @@ pub(crate) fn code_last<C: BinaryCoder>(
                 bit,
             )
         } else {
-            coder.raw(bit)
+            coder.raw(patch.kind, bit)
         };
         value = value << 1 | u32::from(bit);
     }
@@ -112,21 +112,21 @@ pub(crate) fn code_levels<C: BinaryCoder>(
     let last = levels.len() - 1;
     let mut state = CoefficientState::new(patch, last, expected);
     for position in (0..=last).rev() {
-        let level = levels[position];
+        let (level, expected) = (levels[position], state.magnitude_class(position));
         let significant = position == last || {
-            let contexts = Contexts::single(state.significance(patch, position));
+            let cell = significance_cell(expected, position, patch.size_group);
+            let contexts = Contexts::single(cell);
             coder.bit(patch.kind, Element::Significance, &contexts, level != 0)
         };
         let mut magnitude = 0;
         if significant {
-            magnitude = code_magnitude(coder, patch, &state, position, level.unsigned_abs());
-        }
-        let negative = significant && coder.raw(level < 0);
-        levels[position] = if negative {
-            -(magnitude as i32)
+            magnitude = code_magnitude(coder, patch.kind, expected, level.unsigned_abs());
+            let negative = coder.raw(patch.kind, level < 0);
+            let value = magnitude as i32;
+            levels[position] = if negative { -value } else { value };
         } else {
-            magnitude as i32
-        };
+            levels[position] = 0;
+        }
         state.push(patch, position, magnitude);
     }
 }
@@ -137,36 +137,30 @@ const MAX_MAGNITUDE: u32 = 1 << 20;
 #[inline(always)]
 fn code_magnitude<C: BinaryCoder>(
     coder: &mut C,
-    patch: &PatchContext<'_>,
-    state: &CoefficientState<'_>,
-    position: usize,
+    kind: PlaneKind,
+    expected: u32,
     magnitude: u32,
 ) -> u32 {
     for level in 0..UNARY_LIMIT {
-        let contexts = Contexts::single(state.magnitude(position, level));
-        if !coder.bit(
-            patch.kind,
-            Element::Magnitude,
-            &contexts,
-            magnitude > level + 1,
-        ) {
+        let contexts = Contexts::single(magnitude_cell(expected, level));
+        if !coder.bit(kind, Element::Magnitude, &contexts, magnitude > level + 1) {
             return level + 1;
         }
     }
-    UNARY_LIMIT + code_exp_golomb(coder, magnitude.saturating_sub(UNARY_LIMIT))
+    UNARY_LIMIT + code_exp_golomb(coder, kind, magnitude.saturating_sub(UNARY_LIMIT))
 }
 
 /// Codes a positive number: its bit length in unary, then its lower bits.
 #[inline(always)]
-fn code_exp_golomb<C: BinaryCoder>(coder: &mut C, value: u32) -> u32 {
+fn code_exp_golomb<C: BinaryCoder>(coder: &mut C, kind: PlaneKind, value: u32) -> u32 {
     let wanted = 32 - value.max(1).leading_zeros();
     let mut length = 1;
-    while length < 20 && coder.raw(length < wanted) {
+    while length < 20 && coder.raw(kind, length < wanted) {
         length += 1;
     }
     let mut result = 1;
     for i in (0..length - 1).rev() {
-        result = result << 1 | u32::from(coder.raw(value >> i & 1 == 1));
+        result = result << 1 | u32::from(coder.raw(kind, value >> i & 1 == 1));
     }
     result.min(MAX_MAGNITUDE)
 }

@@ -67,7 +67,7 @@ impl ModeContexts {
                 i | self.left << 3 | self.above << 9,
                 i | self.shape << 3 | (self.candidates[index] as u32) << 7,
             ],
-            [i, 0],
+            i,
         )
     }
 
@@ -78,7 +78,7 @@ impl ModeContexts {
                 node | self.shape << 6,
                 node | (self.left / 3) << 6 | (self.above / 3) << 10,
             ],
-            [node, 0],
+            node,
         )
     }
 
@@ -176,7 +176,7 @@ pub(crate) fn code_chroma_mode<C: BinaryCoder>(
                 i | group << 3,
                 i | (luma_mode.min(2) as u32) << 3 | group << 5,
             ],
-            [i, 0],
+            i,
         );
         if coder.bit(
             PlaneKind::Chroma,

@@ -157,7 +157,7 @@ impl SplitContexts {
                 (((question * 6 + left) * 6 + above) * 6 + third) * 6 + fourth,
                 question | smaller << 4 | self.activity << 6,
             ],
-            [question, self.activity],
+            question,
         )
     }
 }

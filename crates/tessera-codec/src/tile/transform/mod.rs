@@ -159,9 +159,18 @@ kernel! {
         out: &mut [i32],
     ) {
         let mut spectrum = [[0i32; W]; H];
-        let scan = &geometry(shape).scan;
         let rotated = basis.order.len();
         let head = &values[..values.len().min(rotated)];
+        let out = &mut out.as_chunks_mut::<W>().0[..shape.height()];
+        if let Some(rotation) = &basis.rotation
+            && Rotation::is_raster(shape)
+        {
+            let spectrum = &mut spectrum[..shape.height()];
+            rotate(rotation, head, spectrum.as_flattened_mut());
+            finish_spectrum(spectrum.as_flattened_mut(), weights);
+            return inverse_cosine(spectrum, out);
+        }
+        let scan = &geometry(shape).scan;
         let mut rows = 0;
         let mut put = |position: usize, value: i32| {
             if value != 0 {
@@ -191,8 +200,18 @@ kernel! {
         for (position, &value) in values.iter().enumerate().skip(rotated) {
             put(position, value);
         }
-        let out = &mut out.as_chunks_mut::<W>().0[..shape.height()];
         inverse_cosine(&mut spectrum[..rows], out);
+    }
+}
+
+/// Rounds sums of atoms to a spectrum and weighs it.
+#[inline(always)]
+fn finish_spectrum(sums: &mut [i32], weights: Option<&[u16]>) {
+    for sum in sums.iter_mut() {
+        *sum = round(*sum);
+    }
+    for (value, &weight) in sums.iter_mut().zip(weights.unwrap_or_default()) {
+        *value = weighted(*value, weight);
     }
 }
 
