@@ -58,9 +58,10 @@ export class Codec {
     return new TextDecoder().decode(this.output());
   }
 
-  /** Takes a learned dictionary; returns its number. */
+  /** Takes a learned dictionary: its identity, and a number to encode with it. */
   addDictionary(bytes) {
-    return this.withInput([bytes], (at) => this.exports.tessera_add_dictionary(at, bytes.byteLength));
+    const number = this.withInput([bytes], (at) => this.exports.tessera_add_dictionary(at, bytes.byteLength));
+    return { number, id: this.text() };
   }
 
   /** Opens a picture of `length` bytes by its start: what it is, where its tiles are, and a number to ask for them. */

@@ -7,6 +7,8 @@ const UNKNOWN_LENGTH = 0x7fffffff;
 const FIRST_LOOK = 64;
 /** Numbers that describe a tile. */
 const TILE_FIELDS = 6;
+/** Most bytes of a tile in the table. Whoever reads it asks for so many, though most are shorter. */
+const TABLE_ENTRY = 10;
 
 let pictures = 0;
 
@@ -37,7 +39,7 @@ async function openHead(pool, arrival, needs, signal) {
       const job = { call: 'head', args: { picture: key }, needs: [...needs, picture] };
       const { info, tiles: numbers } = await pool.run(job, { signal });
       const tiles = tileList(numbers);
-      picture.bytes = picture.bytes.slice(0, tiles[0].start);
+      picture.bytes = picture.bytes.slice(0, tiles[0].start + TABLE_ENTRY * tiles.length);
       return { info, tiles, picture };
     } catch (error) {
       if (error.code !== 'incomplete' || length !== UNKNOWN_LENGTH) throw asFormat(error);

@@ -107,6 +107,9 @@ export function decodeSamples(source: Source, options?: Omit<DecodeOptions, 'onH
 /** What a file says of its picture, without decoding it. */
 export function describe(source: Bytes): Promise<PictureInfo>;
 
+/** The identity of a learned dictionary (the content of a `.tsd` file), as `describe` names it; rejects if it is none. */
+export function dictionaryId(dictionary: ArrayBuffer | ArrayBufferView): Promise<string>;
+
 /** Encodes a picture in sRGB to the bytes of a file. */
 export function encode(image: ImageData, options?: EncodeOptions): Promise<Uint8Array>;
 

@@ -47,6 +47,12 @@ export async function describe(source) {
   return (await decoderPool()).run({ call: 'describe', args: { bytes } });
 }
 
+/** The identity of a learned dictionary, as `describe` names it; throws if it is none. */
+export async function dictionaryId(dictionary) {
+  const needs = await dictionaryNeeds([dictionary]);
+  return (await decoderPool()).run({ call: 'dictionaryId', args: { dictionary: needs[0].key }, needs });
+}
+
 /** Encodes `ImageData` to the bytes of a file. */
 export async function encode(image, { quality = 75, size, effort = 5, dictionary, signal, onProgress } = {}) {
   checkImage(image);

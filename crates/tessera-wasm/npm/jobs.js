@@ -62,6 +62,10 @@ export class Jobs {
     this.attached.delete(picture);
   }
 
+  dictionaryId({ dictionary }) {
+    return this.attached.get(dictionary).id;
+  }
+
   describe({ bytes }) {
     return this.codec.describe(bytes);
   }
@@ -71,7 +75,7 @@ export class Jobs {
   }
 
   encode({ pixels, dictionary, ...settings }) {
-    return this.codec.encode(pixels, { ...settings, dictionary: this.attached.get(dictionary) ?? -1 });
+    return this.codec.encode(pixels, { ...settings, dictionary: this.attached.get(dictionary)?.number ?? -1 });
   }
 
   ssimulacra2({ a, b, width, height }) {

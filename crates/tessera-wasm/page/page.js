@@ -1,5 +1,5 @@
 import { ASSETS } from '../npm/assets.js';
-import { TesseraError, decode, describe, encode, init, ssimulacra2 } from '../npm/index.js';
+import { TesseraError, decode, describe, dictionaryId, encode, init, ssimulacra2 } from '../npm/index.js';
 import { Comparison } from './compare.js';
 import { PEERS, atSize, canvasOf, pixelsOf } from './peers.js';
 
@@ -71,8 +71,10 @@ function open(file) {
 }
 
 async function openDictionary(file) {
-  dictionaries.push(await file.arrayBuffer());
-  say(`${file.name}: from now on this dictionary is known here. Drop a .tsr file that was made with it.`);
+  const bytes = await file.arrayBuffer();
+  const id = await dictionaryId(bytes);
+  dictionaries.push(bytes);
+  say(`${file.name}: the dictionary ${id} is known here now. Drop a .tsr file that was made with it.`);
 }
 
 /** Shows the stage for a picture; several versions of it can be laid beside each other. */
@@ -84,6 +86,9 @@ function enter(next, width, height) {
   element('controls').hidden = single;
   element('download').hidden = true;
   comparison.prepare(width, height, single);
+  note('');
+  busy('');
+  drawCards();
 }
 
 async function openTessera(file, signal) {
@@ -194,7 +199,7 @@ function card({ id, label, image, bytes, score: points }, isBest) {
   const made = cell('article', isBest ? 'card best' : 'card', '');
   made.dataset.version = id;
   made.append(cell('h2', '', label), cell('p', 'size', bytes === undefined ? '–' : size(bytes)));
-  const bpp = bytes === undefined ? 'before scaling it was another size' : `${((8 * bytes) / (image.width * image.height)).toFixed(2)} bits per pixel`;
+  const bpp = bytes === undefined ? 'scaled down for this trial' : `${((8 * bytes) / (image.width * image.height)).toFixed(2)} bits per pixel`;
   made.append(cell('p', 'bpp', bpp));
   if (bytes !== undefined) made.dataset.bytes = bytes;
   if (points === undefined) return made;

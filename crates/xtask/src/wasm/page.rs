@@ -14,12 +14,12 @@ const SAMPLE: &str = "../../fixtures/photos/chelsea.png";
 /// In the page of one file everything lies in elements of its own, packed, and is unpacked when it is asked for.
 const INLINE_ASSETS: &str = "
 async function inlined(id) {
-  const text = document.getElementById(id).textContent;
+  const text = document.getElementById(`inlined-${id}`).textContent;
   const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(plain).arrayBuffer();
 }
-const workerUrl = () => URL.createObjectURL(new Blob([document.getElementById('worker').textContent], { type: 'text/javascript' }));
+const workerUrl = () => URL.createObjectURL(new Blob([document.getElementById('inlined-worker').textContent], { type: 'text/javascript' }));
 const ASSETS = {
   decoder: () => inlined('codec'),
   encoder: () => inlined('codec'),
@@ -62,9 +62,9 @@ fn one_file(page: &Path, npm: &Path, artefacts: &Artefacts, sample: &[u8]) -> Re
         ("sample", sample),
     ] {
         let packed = STANDARD.encode(gzip(content)?);
-        inlined += &format!("<script type=\"text/plain\" id=\"{id}\">{packed}</script>\n");
+        inlined += &format!("<script type=\"text/plain\" id=\"inlined-{id}\">{packed}</script>\n");
     }
-    inlined += &format!("<script type=\"text/plain\" id=\"worker\">{worker}</script>\n");
+    inlined += &format!("<script type=\"text/plain\" id=\"inlined-worker\">{worker}</script>\n");
     inlined += &format!("<script type=\"module\">\n{script}</script>");
     let html = read(&page.join("index.html"))?;
     replaced_once(&html, STYLE, &format!("<style>\n{style}</style>"))

@@ -46,7 +46,7 @@ impl Toolchain {
             .current_dir(workspace)
             .args(["build", "--locked", "--profile", "wasm"])
             .args(["--package", "tessera-wasm", "--target", TARGET])
-            .args(["--features", &features.join(",")])
+            .args(["--no-default-features", "--features", &features.join(",")])
             .arg("--target-dir")
             .arg(&folder);
         let status = cargo.status().context("cargo cannot be started")?;
