@@ -1,4 +1,5 @@
-//! Unpacks the default dictionary, so that programs need not do so whenever they start.
+//! Names the default dictionary, and unpacks it for programs that carry it, so that they need not do so whenever they
+//! start.
 
 use std::path::Path;
 use std::{env, fs};
@@ -27,6 +28,15 @@ fn main() {
     println!("cargo::rerun-if-changed={PACKED}");
     println!("cargo::rerun-if-changed=src/pack.rs");
     let packed = fs::read(PACKED).expect("the default dictionary can be read");
+    // As `DictId::of`, which the crate tests.
+    write("default.identity", &blake3::hash(&packed).as_bytes()[..16]);
+    if env::var_os("CARGO_FEATURE_BUILTIN").is_some() {
+        write("default.sections", &unpacked(&packed));
+    }
+}
+
+/// The sections: tag, length and body each.
+fn unpacked(packed: &[u8]) -> Vec<u8> {
     let mut rest = &packed[HEAD..];
     let mut plain = Vec::new();
     while !rest.is_empty() {
@@ -38,7 +48,10 @@ fn main() {
         plain.extend(body);
         rest = &behind[length..];
     }
+    plain
+}
+
+fn write(name: &str, content: &[u8]) {
     let folder = env::var_os("OUT_DIR").expect("cargo says where to build");
-    let file = Path::new(&folder).join("default.sections");
-    fs::write(file, plain).expect("the unpacked dictionary can be written");
+    fs::write(Path::new(&folder).join(name), content).expect("the build folder can be written");
 }

@@ -65,10 +65,12 @@ impl Browser {
 
     /// Opens a file.
     pub(crate) fn open(&self, path: &Path) {
-        self.call(
-            "url",
-            &json!({ "url": format!("file://{}", path.display()) }),
-        );
+        self.visit(&format!("file://{}", path.display()));
+    }
+
+    /// Goes to an address.
+    pub(crate) fn visit(&self, url: &str) {
+        self.call("url", &json!({ "url": url }));
     }
 
     /// Runs a script's body in the page and returns what it returns.

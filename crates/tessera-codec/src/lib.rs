@@ -90,6 +90,8 @@
 //!
 //! # Features
 //!
+//! - `builtin` (on by default): the default dictionary inside the program. Without it the program is about 4 MB smaller
+//!   and calls [`Dictionary::load_builtin`] before it codes anything.
 //! - `encoder` (on by default): without it the crate is a decoder that uses integers only.
 //! - `threads` (on by default): tiles are coded side by side. Without it everything happens on the thread of the caller,
 //!   through the same interface and with the same results; WebAssembly needs that.

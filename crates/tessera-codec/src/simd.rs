@@ -4,7 +4,8 @@
 //! run time. Integer loops give the same bits everywhere; float
 //! loops (encoder only) keep products and sums apart or join them by `mul_add`, which rounds once on every machine (slowly
 //! where there is no such instruction), so that they do too. Products of pairs are the one thing
-//! compilers do not find by themselves (`with_pairs`).
+//! compilers do not find by themselves (`with_pairs`). In WebAssembly a module is built for one instruction set and refused
+//! by machines without it, so there is nothing to pick.
 
 use pulp::{Arch, Scalar, Simd, WithSimd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +53,9 @@ pub(crate) use kernel;
 /// called rather than inlined, a plain function among it, is compiled for the baseline.
 #[inline]
 pub(crate) fn dispatch<R>(body: impl FnOnce() -> R) -> R {
-    if SCALAR.load(Ordering::Relaxed) {
+    if cfg!(target_arch = "wasm32") {
+        body()
+    } else if SCALAR.load(Ordering::Relaxed) {
         Scalar::vectorize(Scalar, Baseline(body))
     } else {
         Arch::new().dispatch(body)
@@ -71,7 +74,7 @@ impl<R, F: FnOnce() -> R> WithSimd for Baseline<F> {
     }
 }
 
-/// Hands on the entries of a matrix with their place by squares of four, which compilers transpose in registers.
+/// Hands on the entries of a matrix with their place by squares of four, which are near each other on both sides.
 #[inline(always)]
 pub(crate) fn transpose<const W: usize, const H: usize>(
     columns: &[[i32; H]; W],
@@ -85,6 +88,28 @@ pub(crate) fn transpose<const W: usize, const H: usize>(
                 }
             }
         }
+    }
+}
+
+/// Takes the products of neighbours, added up, off `sums`. The one product of pairs that compilers find by themselves,
+/// except for WebAssembly.
+#[inline(always)]
+pub(crate) fn subtract_pairs<const N: usize, const M: usize>(
+    a: &[i16; M],
+    b: &[i16; M],
+    sums: &mut [i32; N],
+) {
+    const { assert!(M == 2 * N && N.is_multiple_of(4)) }
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    for (at, sums) in sums.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        use std::arch::wasm32::{i32x4_dot_i16x8, i32x4_sub};
+        let [a, b] = [a, b].map(|values| pulp::cast(values.as_chunks::<8>().0[at]));
+        *sums = pulp::cast(i32x4_sub(pulp::cast(*sums), i32x4_dot_i16x8(a, b)));
+    }
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    for (i, sum) in sums.iter_mut().enumerate() {
+        let product = |at: usize| i32::from(a[at]) * i32::from(b[at]);
+        *sum -= product(2 * i) + product(2 * i + 1);
     }
 }
 
@@ -109,12 +134,16 @@ pub(crate) fn with_pairs(operation: impl PairOperation) {
             move || operation.call(simd),
         );
     }
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return operation.call(Simd128);
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     dispatch(
         #[inline(always)]
         move || operation.call(Plain),
     );
 }
 
+#[cfg_attr(target_feature = "simd128", allow(dead_code))]
 #[derive(Clone, Copy)]
 struct Plain;
 
@@ -131,5 +160,19 @@ impl PairProducts for pulp::x86::V3 {
     #[inline(always)]
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
         pulp::cast(self.multiply_wrapping_add_adjacent_i16x16(pulp::cast(a), pulp::cast(b)))
+    }
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[derive(Clone, Copy)]
+struct Simd128;
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+impl PairProducts for Simd128 {
+    #[inline(always)]
+    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
+        use std::arch::wasm32::{i32x4_dot_i16x8, v128};
+        let [a, b]: [[v128; 2]; 2] = [pulp::cast(a), pulp::cast(b)];
+        pulp::cast([i32x4_dot_i16x8(a[0], b[0]), i32x4_dot_i16x8(a[1], b[1])])
     }
 }

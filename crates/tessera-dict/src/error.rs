@@ -6,6 +6,11 @@ pub enum Error {
     /// The magic is missing.
     #[error("this is no Tessera dictionary (it does not start with TSD); name a .tsd file")]
     NotADictionary,
+    /// Another file than that of the built-in dictionary.
+    #[error(
+        "this is not the file of the built-in dictionary number {0}; take the one that was published with this program"
+    )]
+    NotBuiltin(u8),
     /// Written by another version of the format.
     #[error("the dictionary has format version {0}, this program reads version {VERSION}: learn it again if it is older, update tessera if it is newer", VERSION = crate::format::VERSION)]
     UnsupportedVersion(u8),

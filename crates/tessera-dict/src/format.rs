@@ -89,6 +89,7 @@ pub(crate) fn read(data: &[u8]) -> Result<DictionaryBuilder, Error> {
 }
 
 /// Reads a dictionary whose sections, tag, length and body each, were unpacked when the program was built.
+#[cfg(feature = "builtin")]
 pub(crate) fn read_unpacked(mut data: &'static [u8]) -> Result<DictionaryBuilder, Error> {
     let mut sections = Vec::new();
     while !data.is_empty() {
@@ -168,6 +169,7 @@ type Body = Cow<'static, [u8]>;
 
 enum Sections<'a> {
     Packed(Vec<(Tag, &'a [u8])>),
+    #[cfg(feature = "builtin")]
     Unpacked(Vec<(Tag, &'static [u8])>),
 }
 
@@ -184,6 +186,7 @@ impl Sections<'_> {
                 let unpacked = |(_, body): &(Tag, &[u8])| unpack_zeros(body).map(Cow::Owned);
                 found.map(unpacked).transpose()
             }
+            #[cfg(feature = "builtin")]
             Self::Unpacked(sections) => {
                 let found = sections.iter().find(|(own, _)| *own == tag);
                 Ok(found.map(|(_, body)| Cow::Borrowed(*body)))

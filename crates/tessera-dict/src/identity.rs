@@ -1,6 +1,6 @@
 //! What names a dictionary, and the dictionaries every program carries.
 
-use crate::{Dictionary, format};
+use crate::{Dictionary, Error, format};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -35,29 +35,53 @@ impl fmt::Display for DictId {
 pub(crate) const UNTRAINED: u8 = 0;
 /// Number of the default dictionary; a number is never given to another one, or old files would decode to garbage.
 pub(crate) const DEFAULT: u8 = 5;
-static DEFAULT_SECTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/default.sections"));
+/// The identity that the file of the default dictionary has by its content.
+const DEFAULT_FILE: DictId = DictId::Hash(*include_bytes!(concat!(
+    env!("OUT_DIR"),
+    "/default.identity"
+)));
+
+static BUILTIN: OnceLock<Dictionary> = OnceLock::new();
 
 impl Dictionary {
-    /// The default dictionary, which every program carries.
+    /// The default dictionary, which every program carries, unless it was built without the feature `builtin`.
+    ///
+    /// # Panics
+    /// Without that feature, if [`Dictionary::load_builtin`] was not called before.
     pub fn builtin() -> &'static Self {
-        static BUILTIN: OnceLock<Dictionary> = OnceLock::new();
-        BUILTIN.get_or_init(|| {
-            let content = format::read_unpacked(DEFAULT_SECTIONS);
+        #[cfg(feature = "builtin")]
+        return BUILTIN.get_or_init(|| {
+            static SECTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/default.sections"));
+            let content = format::read_unpacked(SECTIONS);
             Self::carried(content.expect("the built-in dictionary is valid"), DEFAULT)
-        })
+        });
+        #[cfg(not(feature = "builtin"))]
+        BUILTIN.get().expect("the built-in dictionary was loaded")
+    }
+
+    /// Makes [`Dictionary::builtin`] of its file, for programs that are built without the feature `builtin` and fetch
+    /// the file (`assets/default.tsd` of this crate) when they need it. Others need not call it.
+    ///
+    /// # Errors
+    /// If the file is damaged, or is not the default dictionary of this version.
+    pub fn load_builtin(file: &[u8]) -> Result<&'static Self, Error> {
+        if DictId::of(file) != DEFAULT_FILE {
+            return Err(Error::NotBuiltin(DEFAULT));
+        }
+        let loaded = Self::carried(format::read(file)?, DEFAULT);
+        Ok(BUILTIN.get_or_init(|| loaded))
     }
 }
 
 /// The identity of the dictionary with this file: the number of the built-in one it is, or else its hash.
 pub(crate) fn of_content(file: &[u8]) -> DictId {
-    static CARRIED: OnceLock<[(DictId, DictId); 2]> = OnceLock::new();
-    let carried = CARRIED.get_or_init(|| {
-        [Dictionary::builtin(), &Dictionary::untrained()]
-            .map(|dictionary| (DictId::of(&dictionary.to_bytes()), dictionary.id()))
-    });
-    let hash = DictId::of(file);
-    let known = carried.iter().find(|(own, _)| *own == hash);
-    known.map_or(hash, |&(_, number)| number)
+    static UNTRAINED_FILE: OnceLock<DictId> = OnceLock::new();
+    let untrained = UNTRAINED_FILE.get_or_init(|| DictId::of(&Dictionary::untrained().to_bytes()));
+    match DictId::of(file) {
+        DEFAULT_FILE => DictId::Builtin(DEFAULT),
+        hash if hash == *untrained => DictId::Builtin(UNTRAINED),
+        hash => hash,
+    }
 }
 
 #[cfg(test)]
@@ -69,5 +93,18 @@ mod tests {
         let file = include_bytes!("../assets/default.tsd");
         assert!(Dictionary::builtin().to_bytes() == file);
         assert!(Dictionary::from_bytes(file).is_ok());
+    }
+
+    #[test]
+    fn only_its_own_file_becomes_the_default_dictionary() {
+        let file = include_bytes!("../assets/default.tsd");
+        let loaded = Dictionary::load_builtin(file).unwrap();
+        assert_eq!(loaded.id(), DictId::Builtin(DEFAULT));
+        assert_eq!(Dictionary::builtin().id(), loaded.id());
+        let other = Dictionary::untrained().to_bytes();
+        for wrong in [&other[..], &file[..100], &[]] {
+            let refused = Dictionary::load_builtin(wrong);
+            assert!(matches!(refused, Err(Error::NotBuiltin(DEFAULT))));
+        }
     }
 }

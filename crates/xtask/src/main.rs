@@ -2,6 +2,7 @@
 
 mod conformance;
 mod fuzz_seeds;
+mod wasm;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -29,12 +30,19 @@ enum Task {
         #[arg(default_value = "fuzz/corpus")]
         corpus: PathBuf,
     },
+    /// Build the decoder and the encoder for browsers, the npm package and the page to try it on.
+    Wasm {
+        /// The folder they go to.
+        #[arg(default_value = "target/wasm")]
+        out: PathBuf,
+    },
 }
 
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Conformance => conformance::write(),
         Task::FuzzSeeds { corpus } => Ok(fuzz_seeds::write(&corpus)?),
+        Task::Wasm { out } => wasm::write(&out),
     }
 }
 

@@ -138,6 +138,12 @@ impl<'a> Container<'a> {
         self.tiles[index].len()
     }
 
+    /// Where a tile lies in the file, for those who fetch only the tiles they need. The last ones of a truncated file are
+    /// beyond its end.
+    pub fn tile_range(&self, index: usize) -> Range<usize> {
+        self.tiles[index].clone()
+    }
+
     /// Refuses files that are cut off or go on after the last tile.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ pub(crate) mod network;
 
 mod classes;
 
-use crate::simd::kernel;
+use crate::simd::{kernel, subtract_pairs};
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
@@ -304,11 +304,7 @@ fn add_pair<const PAIR: usize>(
         pairs[2 * i] = first[i];
         pairs[2 * i + 1] = second[i];
     }
-    let weights = &weights[PAIR];
-    let product = |at: usize| i32::from(pairs[at]) * i32::from(weights[at]);
-    for (i, sum) in sums.iter_mut().enumerate() {
-        *sum -= product(2 * i) + product(2 * i + 1);
-    }
+    subtract_pairs(&pairs, &weights[PAIR], sums);
 }
 
 /// Clipped differences from a neighbour and the opposite one, added.

@@ -1,0 +1,19 @@
+/**
+ * `<tessera-img src="photo.tsr" alt="...">`: an image that appears tile by tile as its bytes arrive.
+ *
+ * Attributes: `src`, `alt`, `width`, `height`, `loading="lazy"`, `dictionary` (address of a learned one). Events: `load`,
+ * `error` (a `CustomEvent` with a `TesseraError` in `detail`).
+ */
+export class TesseraImage extends HTMLElement {
+  src: string;
+  readonly naturalWidth: number;
+  readonly naturalHeight: number;
+  /** Whether the whole picture is shown. */
+  readonly complete: boolean;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'tessera-img': TesseraImage;
+  }
+}

@@ -1,0 +1,84 @@
+import { Codec } from './codec.js';
+import { TesseraError } from './errors.js';
+
+/** An instance that has grown beyond this is not kept: a module cannot give memory back. */
+const MEMORY_KEPT = 512 << 20;
+
+/**
+ * Does jobs one after the other with one instance, on whatever thread it is made. A job names the pictures and
+ * dictionaries it needs by keys; their bytes come with the first job that needs them.
+ */
+export class Jobs {
+  constructor({ module, builtin }) {
+    this.module = module;
+    this.builtin = builtin;
+    this.attached = new Map();
+  }
+
+  /** Does a job; `onProgress` hears of the pixels of every tile an encoder has done. */
+  async run({ call, args, needs = [] }, onProgress) {
+    this.onProgress = onProgress;
+    this.codec ??= await Codec.create(this.module, this.builtin, (pixels) => this.onProgress?.(pixels));
+    try {
+      for (const need of needs) this.attach(need);
+      return this[call](args);
+    } catch (error) {
+      if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
+      this.forget();
+      throw new TesseraError('internal', `the decoder stopped (${error.message}); the file asks for too much memory, or this is a fault of tessera-codec`);
+    }
+  }
+
+  /** Whether the instance holds more memory than is good for a page. */
+  get isBloated() {
+    return this.codec !== undefined && this.codec.memory > MEMORY_KEPT;
+  }
+
+  /** Drops the instance and all it knows. */
+  forget() {
+    this.codec = undefined;
+    this.attached.clear();
+  }
+
+  attach({ kind, key, bytes, length }) {
+    if (this.attached.has(key)) return;
+    if (bytes === undefined) throw new TesseraError('internal', `${kind} ${key} never came`);
+    const attached = kind === 'picture' ? this.codec.open(bytes, length) : this.codec.addDictionary(bytes);
+    this.attached.set(key, attached);
+  }
+
+  head({ picture }) {
+    const { info, tiles } = this.attached.get(picture);
+    return { info, tiles };
+  }
+
+  tile({ picture, index, bytes }) {
+    return this.codec.decodeTile(this.attached.get(picture).number, index, bytes);
+  }
+
+  close({ picture }) {
+    const open = this.attached.get(picture);
+    if (open) this.codec.close(open.number);
+    this.attached.delete(picture);
+  }
+
+  dictionaryId({ dictionary }) {
+    return this.attached.get(dictionary).id;
+  }
+
+  describe({ bytes }) {
+    return this.codec.describe(bytes);
+  }
+
+  decode({ bytes, ...options }) {
+    return this.codec.decode(bytes, options);
+  }
+
+  encode({ pixels, dictionary, ...settings }) {
+    return this.codec.encode(pixels, { ...settings, dictionary: this.attached.get(dictionary)?.number ?? -1 });
+  }
+
+  ssimulacra2({ a, b, width, height }) {
+    return this.codec.ssimulacra2(a, b, width, height);
+  }
+}

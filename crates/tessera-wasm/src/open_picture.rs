@@ -1,0 +1,79 @@
+//! A picture whose header and tile table are here, while its tiles arrive.
+
+use crate::colour::ToSrgb;
+use crate::failure::Result;
+use crate::pieces::PieceReader;
+use crate::rgba;
+use tessera_codec::{CodedPicture, Colour, Decoder, Header};
+
+/// Bytes that hold everything in front of the first tile, and the tile that is being decoded.
+pub(crate) struct OpenPicture {
+    reader: PieceReader,
+    coded: CodedPicture<'static>,
+    to_srgb: Option<ToSrgb>,
+}
+
+impl OpenPicture {
+    /// Opens a file of `len` bytes by its `start`, which must hold all that lies before the first tile.
+    pub(crate) fn new(decoder: &Decoder, start: &[u8], len: usize) -> Result<Self> {
+        let reader = PieceReader::new(start.to_vec(), len);
+        let coded = decoder.open(reader.clone())?;
+        // Tiles come again, each when it is to be decoded.
+        reader.cut_start(coded.tile_range(0).start);
+        let to_srgb = coded.metadata()?.icc.and_then(|icc| ToSrgb::new(&icc));
+        Ok(Self {
+            reader,
+            coded,
+            to_srgb,
+        })
+    }
+
+    /// What a page wants to know of a picture, as JSON.
+    pub(crate) fn description(&self) -> String {
+        description(self.coded.header(), self.tile_count())
+    }
+
+    /// Number of tiles.
+    pub(crate) fn tile_count(&self) -> usize {
+        self.coded.grid().count()
+    }
+
+    /// Six numbers for every tile: left, top, width, height, and where it starts and ends in the file.
+    pub(crate) fn tiles(&self) -> Vec<u32> {
+        let grid = self.coded.grid();
+        let tile = |index| {
+            let (rect, range) = (grid.rect(index), self.coded.tile_range(index));
+            let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            let (start, end) = (place(range.start), place(range.end));
+            [rect.x, rect.y, rect.width, rect.height, start, end]
+        };
+        (0..self.tile_count()).flat_map(tile).collect()
+    }
+
+    /// Decodes a tile of which `bytes` are all, to RGBA.
+    pub(crate) fn decode_tile(&self, index: usize, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let range = self.coded.tile_range(index);
+        self.reader.set_piece(range.start, bytes.to_vec());
+        let band = self.coded.decode_band(self.coded.grid().rect(index));
+        self.reader.set_piece(0, Vec::new());
+        rgba::append(&band?.intact()?, out)?;
+        if let Some(to_srgb) = &self.to_srgb {
+            to_srgb.apply(out);
+        }
+        Ok(())
+    }
+}
+
+/// Size, format and dictionary of a picture.
+pub(crate) fn description(header: &Header, tiles: usize) -> String {
+    let channels = header.format.channels();
+    let gray = header.format.colour == Colour::Gray;
+    format!(
+        r#"{{"width":{},"height":{},"channels":{channels},"gray":{gray},"alpha":{},"depth":{},"tiles":{tiles},"dictionary":"{}"}}"#,
+        header.width,
+        header.height,
+        header.format.alpha,
+        header.format.depth.bits(),
+        header.dictionary,
+    )
+}
