@@ -81,8 +81,7 @@ def learn_spams(samples, arguments):
         np.asfortranarray(samples.T),
         K=arguments.atoms,
         lambda1=arguments.penalty,
-        # Every sample once.
-        iter=-(-len(samples) // 512),
+        iter=-(-arguments.spams_passes * len(samples) // 512),
         batchsize=512,
         numThreads=arguments.jobs,
         verbose=False,
@@ -123,6 +122,7 @@ def main():
     parser.add_argument("--nonzeros", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--full-iterations", type=int, default=20, help="of DictionaryLearning")
+    parser.add_argument("--spams-passes", type=int, default=15, help="how often SPAMS sees every sample")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     arguments = parser.parse_args()
     # Neighbours that end before they have converged say so for every sample.

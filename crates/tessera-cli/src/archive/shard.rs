@@ -72,7 +72,7 @@ mod tests {
     fn assignment_never_changes() {
         let found = ["a.png", "b/c.jpg", "b/d.jpg", "é.webp"]
             .map(|name| (1..=5).find(|i| shard(&format!("{i}/5")).holds(name.as_ref())));
-        assert_eq!(found, [Some(0); 4]);
+        assert_eq!(found, [2, 1, 2, 2].map(Some));
     }
 
     #[test]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageFile
 
-from ._errors import TesseraError
 from ._native import CodedImage, Encoder
 
 __all__ = ["TesseraImageFile", "register"]
@@ -97,7 +96,8 @@ class TesseraImageFile(ImageFile.ImageFile):
 def _pixels(pixels, mode, depth):
     """Samples of the depth that a mode has."""
     if mode == _DEEP_GRAY:
-        return pixels.astype(np.uint16)
+        # White stays white.
+        return pixels if depth == 16 else (pixels << (16 - depth)) | (pixels >> (2 * depth - 16))
     return pixels if depth == 8 else (pixels >> (depth - 8)).astype(np.uint8)
 
 
@@ -119,11 +119,8 @@ def _save(image, file, filename):
     }
     known = ("quality", "target_size", "target_psnr", "effort", "tune", "threads", "dictionary", "keep_alpha")
     settings = {name: options[name] for name in known if options.get(name) is not None}
-    pixels, depth = _samples(image)
-    encoded = Encoder(**settings).encode(
-        pixels, depth=depth, **{name: block or None for name, block in metadata.items()}
-    )
-    file.write(encoded)
+    present = {name: block for name, block in metadata.items() if block}
+    file.write(Encoder(**settings).encode(_samples(image), **present))
 
 
 def _exif(exif):
@@ -134,18 +131,18 @@ def _exif(exif):
 
 
 def _samples(image):
-    """The samples of an image and how many of their bits count."""
+    """The samples of an image."""
     if image.mode.startswith(_DEEP_GRAY):
-        return np.asarray(image).astype(np.uint16), image.info.get("bits", 16) if "bits" in image.info else 16
+        return np.asarray(image).astype(np.uint16)
     if image.mode == "P" and "transparency" not in image.info:
         image = image.convert("RGB")
     mode = _MODES.get(image.mode, image.mode)
     if mode not in _AS_THEY_ARE:
-        raise TesseraError(
+        raise OSError(
             f"cannot write mode {image.mode} as Tessera; convert the picture to L, LA, RGB or RGBA first"
         )
     image = image if image.mode == mode else image.convert(mode)
-    return np.asarray(image), None
+    return np.asarray(image)
 
 
 def register():
