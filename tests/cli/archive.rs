@@ -269,6 +269,54 @@ fn names_need_not_be_text() {
     assert!(summary(&failed)["failures"].to_string().contains("broken"));
 }
 
+#[test]
+fn shards_are_disjoint_and_together_everything() {
+    let names: Vec<String> = (0..24).map(|n| format!("{}/{n}.png", n % 3)).collect();
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.extend(["same.png", "same.bmp"]);
+    let (folder, input, whole) = archive(&names);
+    assert!(run(&input, &whole, &["--quiet"]).status.success());
+    let shared = folder.path().join("shared");
+    let mut apart = Vec::new();
+    for shard in ["2/3", "1/3", "3/3"] {
+        let options = ["--shard", shard, "--json"];
+        let own = folder.path().join(shard.replace('/', "-"));
+        let first = summary(&run(&input, &own, &options));
+        assert_eq!(first["encoded"], tree(&own).len(), "{first}");
+        assert!((3..20).contains(&tree(&own).len()), "{first}");
+        apart.extend(tree(&own));
+        // Side by side in one folder they do the same, and nothing of each other's work.
+        assert_eq!(summary(&run(&input, &shared, &options)), first);
+    }
+    apart.sort();
+    assert_eq!(apart, tree(&whole), "each once");
+    assert_eq!(tree(&shared), tree(&whole));
+    for name in tree(&whole) {
+        let bytes = |root: &Path| fs::read(root.join(&name)).unwrap();
+        assert_eq!(bytes(&shared), bytes(&whole), "{name:?}");
+    }
+}
+
+#[test]
+fn shards_hang_on_names_below_the_folder_only() {
+    let (folder, input, output) = archive(&["a.png", "b/c.png", "b/d.png", "e.png", "f.png"]);
+    run(&input, &output, &["--shard", "1/2"]);
+    let (elsewhere, fewer) = (
+        folder.path().join("mount/elsewhere"),
+        folder.path().join("2"),
+    );
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(&input, &elsewhere).unwrap();
+    fs::remove_file(elsewhere.join("e.png")).unwrap();
+    run(&elsewhere, &fewer, &["--shard", "1/2"]);
+    let mut expected = tree(&output);
+    expected.retain(|name| name != Path::new("e.tsr"));
+    assert_eq!(tree(&fewer), expected);
+    let refused = run(&elsewhere, &fewer, &["--shard", "3/2"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("I from 1 to N"));
+}
+
 /// Every visible output must be whole, whenever the process dies.
 #[test]
 fn killed_at_any_moment_nothing_is_half_written() {

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::NamedTempFile;
 use tessera_codec::image_io;
 use tessera_codec::{Source, StoredFile};
@@ -280,9 +281,9 @@ fn without_temporary_name(error: std::io::Error) -> std::io::Error {
     }
 }
 
-/// Removes temporary files in `folder` whose process is gone. Does nothing where the system
-/// does not tell which processes there are.
-pub(crate) fn remove_leftovers(folder: &Path) {
+/// Removes temporary files in `folder` whose process is gone and that have not been written to for `least_age`. Does
+/// nothing where the system does not tell which processes there are.
+pub(crate) fn remove_leftovers(folder: &Path, least_age: Duration) {
     let processes = Path::new("/proc");
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -293,11 +294,18 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let owner = name.to_str().and_then(temporary_owner);
-        if owner.is_some_and(|process| !processes.join(process).exists()) {
+        let is_old = || age(&entry).is_some_and(|age| age >= least_age);
+        if owner.is_some_and(|process| !processes.join(process).exists()) && is_old() {
             // Whoever else sweeps at the same time may have been faster.
             let _gone_already = fs::remove_file(entry.path());
         }
     }
+}
+
+/// How long ago a file was written to; no time at all if its clock runs ahead of ours, nothing if it is gone.
+fn age(entry: &fs::DirEntry) -> Option<Duration> {
+    let modified = entry.metadata().ok()?.modified().ok()?;
+    Some(modified.elapsed().unwrap_or_default())
 }
 
 /// The process number in the name of a temporary file.
@@ -336,7 +344,9 @@ mod tests {
         // Process numbers end at 2^22.
         let names = [".tessera-99999999-abc.tmp", &own, ".tessera-note", "a.tmp"];
         names.into_iter().for_each(write);
-        remove_leftovers(folder.path());
+        remove_leftovers(folder.path(), Duration::from_secs(60));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "too young");
+        remove_leftovers(folder.path(), Duration::ZERO);
         assert!(!folder.path().join(".tessera-99999999-abc.tmp").exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     }

@@ -1,12 +1,16 @@
 //! Crops of pictures coded as an encoder would, in its closed loop: what training looks at.
 
 use crate::error::TrainError;
-use crate::gallery::{Gallery, Task};
+use crate::gallery::{Gallery, Part, Task};
 use crate::harvest::Harvest;
 use crate::net::NetSamples;
 use crate::patch_net::PatchNetSamples;
+use crate::validation::RatePoint;
+use crate::workers::{Request, Workers, delegate};
+use borsh::{BorshDeserialize, BorshSerialize};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
+use std::io::{self, Read, Write};
 use tessera_codec::PreparedDictionary;
 use tessera_codec::internals::encoder::training::{
     CarriedModels, Decisions, FilterStatistics, PatchObserver, TrainingTile, encode_for_training,
@@ -18,18 +22,36 @@ use tessera_patch::Plane;
 /// What coding a crop showed.
 #[derive(Debug)]
 pub(crate) struct CodedCrop {
-    /// Bytes of the bitstream.
-    pub(crate) bytes: usize,
-    /// Mean squared error over all samples, in squares of a twelfth-bit level.
-    pub(crate) error: f64,
     /// Range of steps for the filter.
     pub(crate) band: usize,
     /// Filter observations of luma and chroma.
     pub(crate) filters: [FilterStatistics; 2],
     /// All decisions, in order.
     pub(crate) decisions: Decisions,
-    /// Patches, if they were asked for.
-    pub(crate) harvest: Option<Harvest>,
+    /// Patches.
+    pub(crate) harvest: Harvest,
+}
+
+/// The same as it travels: decisions take a hundred times the space of the bytes they are read from.
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
+pub(crate) struct CropStatistics {
+    part: Part,
+    bytes: Vec<u8>,
+    #[borsh(serialize_with = "put_filters", deserialize_with = "take_filters")]
+    filters: [FilterStatistics; 2],
+    harvest: Harvest,
+}
+
+fn put_filters(filters: &[FilterStatistics; 2], to: &mut impl Write) -> io::Result<()> {
+    (filters.iter()).try_for_each(|own| (&own.gram, &own.target).serialize(to))
+}
+
+fn take_filters(from: &mut impl Read) -> io::Result<[FilterStatistics; 2]> {
+    let mut take = || {
+        let (gram, target) = BorshDeserialize::deserialize_reader(from)?;
+        Ok::<_, io::Error>(FilterStatistics { gram, target })
+    };
+    Ok([take()?, take()?])
 }
 
 /// The search that all of training codes with.
@@ -42,6 +64,7 @@ pub(crate) fn training_speed() -> SpeedSettings {
 pub(crate) struct ClosedLoopCoder<'a> {
     gallery: &'a Gallery,
     dictionary: PreparedDictionary,
+    workers: Option<&'a dyn Workers>,
 }
 
 /// A crop and what became of it.
@@ -49,7 +72,7 @@ pub(crate) struct ClosedLoopCoder<'a> {
 pub(crate) struct Coded {
     /// The original.
     pub(crate) planes: Vec<Plane>,
-    pub(crate) config: TileConfig,
+    pub(crate) part: Part,
     pub(crate) tile: TrainingTile,
 }
 
@@ -57,10 +80,23 @@ impl<'a> ClosedLoopCoder<'a> {
     /// # Errors
     /// If a reference picture of the dictionary does not decode.
     pub(crate) fn new(gallery: &'a Gallery, dictionary: &Dictionary) -> Result<Self, TrainError> {
-        Ok(Self {
+        let dictionary = PreparedDictionary::new(dictionary)?;
+        Ok(Self::prepared(gallery, dictionary))
+    }
+
+    /// With a dictionary whose references are known to decode.
+    pub(crate) fn prepared(gallery: &'a Gallery, dictionary: PreparedDictionary) -> Self {
+        Self {
             gallery,
-            dictionary: PreparedDictionary::new(dictionary)?,
-        })
+            dictionary,
+            workers: None,
+        }
+    }
+
+    /// Has the crops coded by others, if there are any.
+    pub(crate) fn by(mut self, workers: Option<&'a dyn Workers>) -> Self {
+        self.workers = workers;
+        self
     }
 
     /// Codes a crop, starting from and updating `models`, and shows every patch to `observer`.
@@ -70,14 +106,11 @@ impl<'a> ClosedLoopCoder<'a> {
         models: &mut CarriedModels,
         observer: Option<&mut dyn PatchObserver>,
     ) -> Result<Coded, TrainError> {
-        let (planes, config) = self.gallery.part(task)?;
+        let (planes, part) = self.gallery.part(task)?;
         let (dictionary, speed) = (&self.dictionary, training_speed());
+        let config = part.config();
         let tile = encode_for_training(&planes, &config, dictionary, speed, models, observer);
-        Ok(Coded {
-            planes,
-            config,
-            tile,
-        })
+        Ok(Coded { planes, part, tile })
     }
 
     /// Codes a crop with models that start from the dictionary's priors, as those of a file do.
@@ -96,83 +129,111 @@ impl<'a> ClosedLoopCoder<'a> {
         Ok(harvest)
     }
 
-    /// Codes one crop; collects patches if `seed` is given.
-    fn code_crop(&self, task: &Task, seed: Option<u64>) -> Result<CodedCrop, TrainError> {
-        let mut harvest = seed.map(|seed| Harvest::new(task.picture, seed));
-        let observer = harvest.as_mut().map(|own| own as &mut dyn PatchObserver);
-        let Coded {
-            planes,
-            config,
-            tile,
-        } = self.code_alone(task, observer)?;
-        let decisions = Decisions::read(&tile.bytes, &config, &self.dictionary)
-            .expect("what the encoder wrote can be read");
-        Ok(CodedCrop {
-            bytes: tile.bytes.len(),
-            error: mean_squared_error(&planes, &tile.planes),
-            band: FilterSet::band(task.quantiser),
-            filters: tile.filters,
-            decisions,
-            harvest,
-        })
+    /// Does `one` with every crop, side by side here or by those who do the same elsewhere; results in the order of the
+    /// tasks.
+    fn each<T: Send + BorshDeserialize>(
+        &self,
+        tasks: &[Task],
+        request: Request,
+        one: impl Fn(&Task) -> Result<T, TrainError> + Sync,
+    ) -> Result<Vec<T>, TrainError> {
+        match self.workers {
+            Some(workers) => delegate(workers, self.gallery, &self.dictionary, tasks, request),
+            None => tasks.par_iter().map(&one).collect(),
+        }
     }
 
-    /// Codes several crops side by side and takes `count` decoded samples of luma and of chroma from each.
+    /// Codes crops and takes decoded samples from each, `count` of luma and as many of both chroma planes.
     pub(crate) fn net_samples(
         &self,
         tasks: &[Task],
         count: usize,
         seed: u64,
     ) -> Result<Vec<[NetSamples; 2]>, TrainError> {
-        let one = |task: &Task| {
-            let Coded {
-                planes,
-                config,
-                tile,
-            } = self.code_alone(task, None)?;
+        self.each(tasks, Request::Net { count, seed }, |task| {
+            let coded = self.code_alone(task, None)?;
+            let config = coded.part.config();
             let random = &mut Pcg64Mcg::new(u128::from(own_seed(seed, task)) << 1 | 1);
             let mut samples: [NetSamples; 2] = Default::default();
-            for (i, pair) in planes.iter().zip(&tile.planes).enumerate() {
+            for (i, pair) in coded.planes.iter().zip(&coded.tile.planes).enumerate() {
                 let kind = i.min(1);
-                let quantiser = match kind {
-                    0 => config.quantiser,
-                    _ => config
-                        .quantiser
-                        .saturating_add_signed(config.chroma_offsets[i - 1]),
-                };
+                let quantiser = plane_quantiser(&config, i);
                 let share = if kind == 0 { count } else { count / 2 };
                 samples[kind].take([pair.0, pair.1], quantiser, config.origin, share, random);
             }
             Ok(samples)
-        };
-        tasks.par_iter().map(one).collect()
+        })
     }
 
-    /// Codes several crops side by side and takes from each what one of `parts` may contribute to the networks for
-    /// patches.
+    /// Codes crops and takes from each what one of `parts` may contribute to the networks for patches.
     pub(crate) fn patch_net_samples(
         &self,
         tasks: &[Task],
         parts: usize,
     ) -> Result<Vec<PatchNetSamples>, TrainError> {
-        let one = |task: &Task| {
+        self.each(tasks, Request::PatchNets { parts }, |task| {
             let mut patch_net_samples = PatchNetSamples::new(parts);
             self.code_alone(task, Some(&mut patch_net_samples))?;
             Ok(patch_net_samples)
-        };
-        tasks.par_iter().map(one).collect()
+        })
     }
 
-    /// Codes several crops side by side; results in the order of the tasks.
+    /// Codes crops to see what they cost.
+    pub(crate) fn rates(&self, tasks: &[Task]) -> Result<Vec<RatePoint>, TrainError> {
+        self.each(tasks, Request::Rates, |task| {
+            let Coded { planes, tile, .. } = self.code_alone(task, None)?;
+            Ok(RatePoint {
+                bytes: tile.bytes.len(),
+                error: mean_squared_error(&planes, &tile.planes),
+            })
+        })
+    }
+
+    /// Codes crops and keeps what can be learned from them.
+    pub(crate) fn statistics(
+        &self,
+        tasks: &[Task],
+        seed: u64,
+    ) -> Result<Vec<CropStatistics>, TrainError> {
+        self.each(tasks, Request::Statistics { seed }, |task| {
+            let mut harvest = Harvest::new(task.picture, own_seed(seed, task));
+            let Coded { part, tile, .. } = self.code_alone(task, Some(&mut harvest))?;
+            Ok(CropStatistics {
+                part,
+                bytes: tile.bytes,
+                filters: tile.filters,
+                harvest,
+            })
+        })
+    }
+
+    /// The same with the decisions.
     pub(crate) fn code_crops(
         &self,
         tasks: &[Task],
-        seed: Option<u64>,
+        seed: u64,
     ) -> Result<Vec<CodedCrop>, TrainError> {
-        tasks
-            .par_iter()
-            .map(|task| self.code_crop(task, seed.map(|seed| own_seed(seed, task))))
-            .collect()
+        let read = |(task, crop): (&Task, CropStatistics)| {
+            let decisions = Decisions::read(&crop.bytes, &crop.part.config(), &self.dictionary);
+            Ok(CodedCrop {
+                band: FilterSet::band(task.quantiser),
+                filters: crop.filters,
+                decisions: decisions.ok_or_else(|| {
+                    TrainError::Workers("a crop was coded with another dictionary".into())
+                })?,
+                harvest: crop.harvest,
+            })
+        };
+        let statistics = self.statistics(tasks, seed)?;
+        tasks.par_iter().zip(statistics).map(read).collect()
+    }
+}
+
+/// The quantiser of one of the planes.
+fn plane_quantiser(config: &TileConfig, plane: usize) -> u8 {
+    match plane {
+        0 => config.quantiser,
+        _ => (config.quantiser).saturating_add_signed(config.chroma_offsets[plane - 1]),
     }
 }
 

@@ -36,6 +36,9 @@ pub enum TrainError {
     /// A file could not be read.
     #[error("a picture could not be read")]
     Io(#[from] std::io::Error),
+    /// Work that was given to others was not done.
+    #[error("the workers did not do their part: {0}")]
+    Workers(String),
     /// The worker threads could not be started.
     #[error("cannot start the worker threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),

@@ -28,6 +28,8 @@ use crate::provenance::{History, Origin};
 use crate::size::within;
 use crate::transfer::transfer;
 use crate::validation::{RatePoint, ValidationCurves, change, change_of_files};
+use crate::workers::Workers;
+use std::sync::Arc;
 use tessera_codec::internals::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
 use tessera_dict::{DictId, Dictionary, FilterSet};
@@ -53,6 +55,8 @@ pub struct FineTuneParams {
     /// Time it may take. With less than it would need, every stage looks at fewer pictures and crops, so that none
     /// is left out.
     pub budget: Budget,
+    /// Who codes the crops; this machine if there is nobody. The result is the same.
+    pub workers: Option<Arc<dyn Workers>>,
 }
 
 impl Default for FineTuneParams {
@@ -66,6 +70,7 @@ impl Default for FineTuneParams {
             baseline: None,
             taken: Vec::new(),
             budget: Budget::default(),
+            workers: None,
         }
     }
 }
@@ -89,6 +94,8 @@ const QUANTISERS: [u8; 5] = [56, 64, 72, 80, 88];
 const NET_QUANTISERS: [u8; 6] = [48, 56, 64, 72, 80, 88];
 /// Crops coded side by side before what they showed is merged; bounds the memory.
 const BATCH: usize = 16;
+/// The same if others code them: enough to keep many busy.
+const WORKERS_BATCH: usize = 128;
 /// Most crops of one pass over the gallery; further pictures have their turn in later passes.
 const CROPS: usize = 320;
 /// Passes that bases are harvested from.
@@ -184,7 +191,7 @@ struct Collected {
     harvest: Harvest,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn all_rounds(&mut self, origin: &Origin) -> Result<(), TrainError> {
         let baseline = self.params.baseline.as_ref().unwrap_or(self.start);
         self.baseline = self.validate(baseline, self.params.budget.share(FOR_VALIDATION))?;
@@ -224,13 +231,14 @@ impl Run<'_> {
         let mut all = PatchNetSamples::default();
         let budget = self.params.budget.share(FOR_PATCH_NETS);
         let looking = budget.share(FOR_EXAMPLES);
-        let coder = ClosedLoopCoder::new(self.training, self.start)?;
-        for (batch, chunk) in batches(&tasks, &looking).iter().enumerate() {
+        let coder = ClosedLoopCoder::new(self.training, self.start)?.by(self.workers());
+        let size = self.batch_size();
+        for (batch, chunk) in batches(&tasks, size, &looking).iter().enumerate() {
             if batch > 0 && looking.is_over() {
                 break;
             }
             go_on(self.observer)?;
-            (self.observer).progress(Stage::Prediction, batch * BATCH, 2 * tasks.len());
+            (self.observer).progress(Stage::Prediction, batch * size, 2 * tasks.len());
             let patch_net_samples = coder.patch_net_samples(chunk, tasks.len())?;
             patch_net_samples.into_iter().for_each(|own| all.merge(own));
         }
@@ -335,14 +343,15 @@ impl Run<'_> {
             .flat_map(|turn| self.mirrored_in_turn(turn, &NET_QUANTISERS))
             .collect();
         let count = samples_per_part(tasks.len());
-        let coder = ClosedLoopCoder::new(self.training, dictionary)?;
+        let coder = ClosedLoopCoder::new(self.training, dictionary)?.by(self.workers());
         let mut all: [NetSamples; 2] = Default::default();
-        for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
+        let size = self.batch_size();
+        for (batch, chunk) in batches(&tasks, size, &budget).iter().enumerate() {
             if batch > 0 && budget.is_over() {
                 break;
             }
             go_on(self.observer)?;
-            (self.observer).progress(Stage::Network, batch * BATCH, 2 * tasks.len());
+            (self.observer).progress(Stage::Network, batch * size, 2 * tasks.len());
             for samples in coder.net_samples(chunk, count, self.params.seed)? {
                 for (all, own) in all.iter_mut().zip(samples) {
                     all.merge(own);
@@ -403,15 +412,15 @@ impl Run<'_> {
             harvest: Harvest::new(0, self.params.seed),
         };
         let mut kept = 0;
-        let coder = ClosedLoopCoder::new(self.training, dictionary)?;
-        for (batch, chunk) in batches(&tasks, &budget).iter().enumerate() {
+        let coder = ClosedLoopCoder::new(self.training, dictionary)?.by(self.workers());
+        let size = self.batch_size();
+        for (batch, chunk) in batches(&tasks, size, &budget).iter().enumerate() {
             if batch > 0 && budget.is_over() {
                 break;
             }
             go_on(self.observer)?;
-            let progress = (batch * BATCH, tasks.len());
-            (self.observer).progress(Stage::Harvest, progress.0, progress.1);
-            for crop in coder.code_crops(chunk, Some(self.params.seed))? {
+            (self.observer).progress(Stage::Harvest, batch * size, tasks.len());
+            for crop in coder.code_crops(chunk, self.params.seed)? {
                 for (own, other) in all.filters[crop.band].iter_mut().zip(&crop.filters) {
                     own.merge(other);
                 }
@@ -419,12 +428,21 @@ impl Run<'_> {
                 if kept <= MOST_DECISIONS {
                     all.decisions.push(crop.decisions);
                 }
-                crop.harvest
-                    .into_iter()
-                    .for_each(|own| all.harvest.merge(own));
+                all.harvest.merge(crop.harvest);
             }
         }
         Ok(all)
+    }
+
+    fn workers(&self) -> Option<&'a dyn Workers> {
+        self.params.workers.as_deref()
+    }
+
+    fn batch_size(&self) -> usize {
+        match self.params.workers {
+            None => BATCH,
+            Some(_) => WORKERS_BATCH,
+        }
     }
 
     /// One crop of every picture, or of as many as a pass takes, each pass at other qualities.
@@ -462,30 +480,29 @@ impl Run<'_> {
         budget: Budget,
     ) -> Result<ValidationCurves, TrainError> {
         let mut curves = ValidationCurves::new();
-        let coder = ClosedLoopCoder::new(self.validation, dictionary)?;
-        for (done, &picture) in self.validation_order.iter().enumerate() {
+        let coder = ClosedLoopCoder::new(self.validation, dictionary)?.by(self.workers());
+        let side_by_side = self.batch_size().div_ceil(QUANTISERS.len());
+        let order = &self.validation_order;
+        for pictures in order.chunks(side_by_side) {
+            let done = curves.len();
             if done >= FEWEST_VALIDATION && budget.is_over() {
                 break;
             }
             go_on(self.observer)?;
-            self.observer
-                .progress(Stage::Validation, done, self.validation_order.len());
-            let crop = self.params.crop;
-            let tasks = QUANTISERS.map(|quantiser| Task::new(picture, crop, picture, quantiser));
-            let crops = coder.code_crops(&tasks, None)?;
-            let points = crops.iter().map(|crop| RatePoint {
-                bytes: crop.bytes,
-                error: crop.error,
+            (self.observer).progress(Stage::Validation, done, order.len());
+            let tasks = pictures.iter().flat_map(|&picture| {
+                QUANTISERS.map(|quantiser| Task::new(picture, self.params.crop, picture, quantiser))
             });
-            curves.push(points.collect());
+            let points = coder.rates(&tasks.collect::<Vec<Task>>())?;
+            curves.extend(points.chunks(QUANTISERS.len()).map(<[RatePoint]>::to_vec));
         }
         Ok(curves)
     }
 }
 
 /// Crops to code side by side; with a limit on the time the first batches are of pictures from all over the gallery.
-fn batches(tasks: &[Task], budget: &Budget) -> Vec<Vec<Task>> {
+fn batches(tasks: &[Task], size: usize, budget: &Budget) -> Vec<Vec<Task>> {
     let order = order(tasks.len(), budget);
     let tasks: Vec<Task> = order.into_iter().map(|at| tasks[at]).collect();
-    tasks.chunks(BATCH).map(<[Task]>::to_vec).collect()
+    tasks.chunks(size).map(<[Task]>::to_vec).collect()
 }

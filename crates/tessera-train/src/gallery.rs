@@ -1,6 +1,7 @@
 //! The pictures a dictionary is learned from, read one at a time.
 
 use crate::error::TrainError;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,16 @@ impl Gallery {
         files.sort();
         files.dedup();
         Ok(Self { files })
+    }
+
+    /// These files at these places, and nothing that can be read at the others.
+    pub(crate) fn of_some(numbered: impl IntoIterator<Item = (usize, PathBuf)>) -> Self {
+        let mut files = Vec::new();
+        for (number, file) in numbered {
+            files.resize(files.len().max(number + 1), PathBuf::new());
+            files[number] = file;
+        }
+        Self { files }
     }
 
     /// Number of files.
@@ -141,7 +152,7 @@ impl Gallery {
     }
 
     /// A part of a picture (see [`part_of`]), ready to be encoded.
-    pub(crate) fn part(&self, task: &Task) -> Result<(Vec<Plane>, TileConfig), TrainError> {
+    pub(crate) fn part(&self, task: &Task) -> Result<(Vec<Plane>, Part), TrainError> {
         let picture = self.load(task.picture)?;
         let mut rect = part_of(&picture, task.crop, task.turn);
         let mut planes = picture
@@ -151,22 +162,13 @@ impl Gallery {
             planes.iter_mut().for_each(mirror);
             rect.x = picture.width() - rect.x - rect.width;
         }
-        let mut config = TileConfig {
-            width: rect.width,
-            height: rect.height,
-            layout: match planes.len() {
-                1 => PlaneLayout::Gray,
-                _ => PlaneLayout::Ycbcr444,
-            },
-            quantiser: task.quantiser,
-            chroma_offsets: [0; 2],
-            adaptive: false,
-            weights: Default::default(),
+        let part = Part {
+            sides: [rect.width, rect.height],
             origin: (rect.x, rect.y),
-            alpha: false,
+            gray: planes.len() == 1,
+            quantiser: task.quantiser,
         };
-        tune_for_training(&mut config);
-        Ok((planes, config))
+        Ok((planes, part))
     }
 
     /// A hash of all files' contents.
@@ -182,8 +184,39 @@ impl Gallery {
     }
 }
 
+/// All that has to be known of a part of a picture, beside its samples, to code it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub(crate) struct Part {
+    sides: [u32; 2],
+    origin: (u32, u32),
+    gray: bool,
+    quantiser: u8,
+}
+
+impl Part {
+    /// What its tile is coded with.
+    pub(crate) fn config(&self) -> TileConfig {
+        let mut config = TileConfig {
+            width: self.sides[0],
+            height: self.sides[1],
+            layout: match self.gray {
+                true => PlaneLayout::Gray,
+                false => PlaneLayout::Ycbcr444,
+            },
+            quantiser: self.quantiser,
+            chroma_offsets: [0; 2],
+            adaptive: false,
+            weights: Default::default(),
+            origin: self.origin,
+            alpha: false,
+        };
+        tune_for_training(&mut config);
+        config
+    }
+}
+
 /// A part of a picture to code at one quality.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Task {
     /// Index of the picture in its gallery.
     pub(crate) picture: usize,

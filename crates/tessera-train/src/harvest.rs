@@ -1,16 +1,19 @@
 //! Patches collected from the encoder's closed loop, by the group of bases that would code them.
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 use tessera_codec::internals::encoder::training::{PatchObserver, PatchRecord};
 use tessera_dict::PlaneKind;
 use tessera_patch::Shape;
 
 /// Identifies a group of bases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub(crate) struct GroupKey {
     /// Plane kind.
+    #[borsh(serialize_with = "put_kind", deserialize_with = "take_kind")]
     pub(crate) kind: PlaneKind,
     /// Index of the folded shape.
     pub(crate) shape: usize,
@@ -27,8 +30,20 @@ fn stored(coefficient: &f32) -> i16 {
         .clamp(-32000.0, 32000.0) as i16
 }
 
+fn put_kind(kind: &PlaneKind, to: &mut impl Write) -> io::Result<()> {
+    (*kind as u8).serialize(to)
+}
+
+fn take_kind(from: &mut impl Read) -> io::Result<PlaneKind> {
+    match u8::deserialize_reader(from)? {
+        0 => Ok(PlaneKind::Luma),
+        1 => Ok(PlaneKind::Chroma),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
 /// One harvested patch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Sample {
     /// Activity of the neighbours, in steps.
     pub(crate) activity: f32,
@@ -63,7 +78,7 @@ impl Sample {
 }
 
 /// Patches with something to code; each group keeps a uniform sample of bounded size.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Harvest {
     groups: BTreeMap<GroupKey, Reservoir>,
     /// Sum of (level - coefficient) and count, by plane kind and magnitude 1, 2, 3 and more.
@@ -71,10 +86,20 @@ pub(crate) struct Harvest {
     /// How often every basis of a group was chosen.
     usage: BTreeMap<(GroupKey, usize), u64>,
     picture: u32,
+    /// Only for what is added, and nothing is added to a harvest that has travelled.
+    #[borsh(serialize_with = "put_nothing", deserialize_with = "take_any")]
     random: Pcg64Mcg,
 }
 
-#[derive(Debug, Default)]
+fn put_nothing(_: &Pcg64Mcg, _: &mut impl Write) -> io::Result<()> {
+    Ok(())
+}
+
+fn take_any(_: &mut impl Read) -> io::Result<Pcg64Mcg> {
+    Ok(Pcg64Mcg::new(1))
+}
+
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Reservoir {
     seen: u64,
     samples: Vec<Sample>,

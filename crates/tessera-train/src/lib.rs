@@ -29,6 +29,7 @@ mod trainer;
 mod transfer;
 mod union;
 mod validation;
+mod workers;
 
 pub use budget::Budget;
 pub use error::TrainError;
@@ -37,3 +38,4 @@ pub use from_scratch::{FromScratchParams, train_from_scratch};
 pub use gallery::Gallery;
 pub use observer::{Stage, TrainObserver};
 pub use trainer::{Trained, Trainer};
+pub use workers::{Job, Workers, work};

@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use crate::descent::{Examples, Schedule, learn};
+use borsh::{BorshDeserialize, BorshSerialize};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
@@ -31,7 +32,7 @@ const CONSTANT: f32 = 2.0;
 ///
 /// Every sample counts by the inverse of its plane's mean squared error: what shrinks then is the logarithm of the
 /// error, the same gain at every quality, and not the error of the finest ones, which is largest in steps.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct NetSamples {
     /// All but the places.
     inputs: Vec<[i8; INPUTS]>,

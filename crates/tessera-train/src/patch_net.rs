@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::descent::{Examples, Schedule, learn};
 use crate::error::TrainError;
 use crate::net::extent_of;
+use borsh::{BorshDeserialize, BorshSerialize};
 use rayon::prelude::*;
 use tessera_codec::internals::encoder::training::{
     IntraSample, PatchObserver, PatchRecord, fill_in_places, output_shift, place_inputs,
@@ -39,7 +40,7 @@ const FROM_OTHERS: [f32; 2] = [0.25, 0.05];
 const EARLY_FROM_OTHERS: f32 = 0.3;
 
 /// Patches of one shape with their surroundings.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Patches {
     /// One after the other, as many as the network has.
     inputs: Vec<i16>,
@@ -85,7 +86,7 @@ impl Patches {
 }
 
 /// Collects what networks can learn from, by shape.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct PatchNetSamples {
     patches: [Patches; SHAPE_COUNT],
     /// Number of parts that contribute the same.

@@ -9,13 +9,13 @@ use crate::observer::{Stage, TrainObserver};
 use crate::references::{
     ReferenceChoice, ReferenceParams, ReferenceReport, choose_references, references_of,
 };
+use crate::workers::Workers;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tessera_dict::Dictionary;
 
-/// Most files that are looked at: more would not change the dictionary, only the time it takes.
-const MOST_FILES: usize = 2000;
 /// Part of the time for choosing reference pictures.
 const FOR_REFERENCES: f64 = 0.3;
 /// Share of the pictures that is held out if nothing else is said.
@@ -83,9 +83,13 @@ struct Plan {
     seed: u64,
     threads: Option<NonZeroUsize>,
     note: String,
+    workers: Option<Arc<dyn Workers>>,
 }
 
 impl Trainer<'_> {
+    /// Most files that fine-tuning looks at: more would not change the dictionary, only the time it takes.
+    pub const MOST_FILES: usize = 2000;
+
     /// Learns from all pictures below these folders; pictures may be named directly too.
     pub fn new(pictures: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self {
@@ -100,6 +104,7 @@ impl Trainer<'_> {
                 seed: 1,
                 threads: None,
                 note: String::new(),
+                workers: None,
             },
             observer: None,
         }
@@ -166,6 +171,12 @@ impl Trainer<'_> {
         self
     }
 
+    /// Has others code the crops that fine-tuning looks at, which is nearly all of its work. The dictionary is the same.
+    pub fn workers(mut self, workers: Arc<dyn Workers>) -> Self {
+        self.plan.workers = Some(workers);
+        self
+    }
+
     /// Is told how training proceeds, gets checkpoints and may stop it.
     pub fn observer(self, observer: &mut dyn TrainObserver) -> Trainer<'_> {
         Trainer {
@@ -213,7 +224,7 @@ impl Plan {
         let gallery = Gallery::open(&self.pictures).map_err(TrainError::Open)?;
         let (gallery, skipped) = match self.start {
             Start::Scratch => gallery.readable(),
-            _ => gallery.sampled(MOST_FILES).readable(),
+            _ => gallery.sampled(Trainer::MOST_FILES).readable(),
         };
         skipped.iter().for_each(|file| observer.skipped(file));
         match gallery.len() {
@@ -263,6 +274,7 @@ impl Plan {
             baseline: (start.id() != builtin.id()).then(|| builtin.clone()),
             taken: chosen.taken.clone(),
             budget,
+            workers: self.workers.clone(),
             ..FineTuneParams::default()
         };
         // What became a reference would be predicted from itself.

@@ -1,12 +1,14 @@
 //! Dictionaries compared on held-out pictures: bits at equal quality.
 
+use borsh::{BorshDeserialize, BorshSerialize};
+
 /// Bytes a file takes beside its tile when it names a learned dictionary.
 const FIXED_BYTES: f64 = 32.0;
 /// How many of these it does without if it names a built-in one.
 const NAME_BYTES: f64 = 16.0;
 
 /// One held-out part coded at one quality.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub(crate) struct RatePoint {
     /// Bytes of the tile.
     pub(crate) bytes: usize,

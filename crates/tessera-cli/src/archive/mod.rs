@@ -5,9 +5,11 @@
 
 mod bar;
 mod plan;
+mod shard;
 mod summary;
 
 pub(crate) use plan::{Plan, Task, Wanted};
+use shard::Shard;
 use summary::{Failure, Summary};
 
 use crate::{files, verbosity};
@@ -16,7 +18,7 @@ use bar::ArchiveBar;
 use clap::Args;
 use rayon::prelude::*;
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The options of commands that take whole folders.
 #[derive(Debug, Args)]
@@ -31,7 +33,14 @@ pub(crate) struct FolderArgs {
     /// With -r: print the summary as JSON.
     #[arg(long, requires = "recursive")]
     json: bool,
+    /// With -r: only the I-th of N parts of the files, told apart by name, so that N machines can share the work and the
+    /// output folder.
+    #[arg(long, value_name = "I/N", requires = "recursive")]
+    pub(crate) shard: Option<Shard>,
 }
+
+/// A temporary file this old is nobody's: one is written in a moment.
+const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// What may be replaced.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +113,9 @@ pub(crate) fn process(
         .num_threads(args.jobs)
         .build()
         .context("cannot start the threads")?;
-    remove_leftovers(&tasks);
+    // Other shards may run on other machines, whose processes are not seen here.
+    let least_age = args.shard.map_or(Duration::ZERO, |_| ABANDONED);
+    remove_leftovers(&tasks, least_age);
     let drawn = !(verbosity::quiet() || args.json);
     let bar = ArchiveBar::new(&tasks, pool.current_num_threads(), drawn);
     let process_one = |task: &Task| {
@@ -182,12 +193,14 @@ fn is_done(task: &Task) -> bool {
 }
 
 /// Sweeps up the temporary files of runs that were killed.
-fn remove_leftovers(tasks: &[Task]) {
+fn remove_leftovers(tasks: &[Task], least_age: Duration) {
     let mut folders: Vec<_> = tasks
         .iter()
         .filter_map(|task| task.output.parent())
         .collect();
     folders.sort();
     folders.dedup();
-    folders.into_iter().for_each(files::remove_leftovers);
+    folders
+        .into_iter()
+        .for_each(|folder| files::remove_leftovers(folder, least_age));
 }

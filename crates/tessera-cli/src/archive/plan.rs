@@ -1,6 +1,6 @@
 //! Which files there are below a folder, and where each goes.
 
-use super::Failure;
+use super::{Failure, Shard};
 use crate::exit::Usage;
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::hash_map::Entry;
@@ -63,6 +63,18 @@ impl Plan {
             self.add_folder(root, output.unwrap_or(root));
         }
         Ok(())
+    }
+
+    /// Leaves only the part of the files that `shard` is, by their names below `roots`.
+    pub(crate) fn keep_shard(&mut self, shard: Option<Shard>, roots: &[PathBuf]) {
+        let Some(shard) = shard else {
+            return;
+        };
+        self.tasks.retain(|task| {
+            let below = |root: &PathBuf| task.input.strip_prefix(root).ok();
+            let name = roots.iter().find_map(below);
+            shard.holds(name.unwrap_or(&task.input))
+        });
     }
 
     /// Plans all files wanted below `root`; the tree is kept below `output`.

@@ -385,6 +385,7 @@ fn run_recursive(args: &EncodeArgs) -> Result<()> {
         shrinks: true,
     });
     plan.add_folders(&args.inputs, args.output.as_deref())?;
+    plan.keep_shard(args.folders.shard, &args.inputs);
     let replacing = Replacing {
         force: args.overwrite.force(),
         stale: Stale::Renew,

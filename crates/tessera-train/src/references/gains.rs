@@ -143,7 +143,8 @@ fn costs_of(
     quantiser: u8,
     batches: &[PreparedDictionary],
 ) -> Result<Vec<BlockCosts>, TrainError> {
-    let (planes, config) = gallery.part(&Task::new(index, CROP, index, quantiser))?;
+    let (planes, part) = gallery.part(&Task::new(index, CROP, index, quantiser))?;
+    let config = part.config();
     let luma = TileConfig {
         layout: PlaneLayout::Gray,
         ..config

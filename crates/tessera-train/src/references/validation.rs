@@ -54,7 +54,9 @@ impl<'a> Validator<'a> {
         for turn in 0..count {
             let index = turn * held_out.len() / count;
             for &quantiser in &params.quantisers {
-                tiles.push(held_out.part(&Task::new(index, CROP, TOP_LEFT, quantiser))?);
+                let task = Task::new(index, CROP, TOP_LEFT, quantiser);
+                let (planes, part) = held_out.part(&task)?;
+                tiles.push((planes, part.config()));
             }
         }
         let mut validator = Self {

@@ -134,6 +134,7 @@ fn run_recursive(args: &DecodeArgs) -> Result<()> {
         shrinks: false,
     });
     plan.add_folders(&args.inputs, args.output.as_deref())?;
+    plan.keep_shard(args.folders.shard, &args.inputs);
     let replacing = Replacing {
         force: args.overwrite.force(),
         stale: Stale::Keep,

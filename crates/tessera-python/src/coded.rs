@@ -1,0 +1,241 @@
+//! Tessera files to arrays.
+
+use crate::dictionary::{Dictionary, named};
+use crate::errors::{Raise, exception, natural, parameter};
+use crate::interrupt::interruptible;
+use crate::python_file::PythonFile;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::fs::File;
+use std::io::Cursor;
+use std::path::PathBuf;
+use tessera_codec::{
+    CodedPicture, Colour, Decoder, DictId, Header, Limits, MetadataKind, Picture, Rect, Samples,
+    Scale, Source, StoredFile,
+};
+use tessera_dict::store::Store;
+
+/// A file whose header is read; its pixels wait to be asked for.
+///
+/// Takes bytes, a path or a binary file object, of which only what is needed is read, and the keywords `dictionary`,
+/// `threads`, `max_pixels` and `max_memory` of `tessera.decode`.
+///
+/// >>> import numpy as np, tessera
+/// >>> coded = tessera.CodedImage(tessera.encode(np.zeros((20, 30), np.uint8)))
+/// >>> coded.width, coded.height, coded.mode, coded.depth
+/// (30, 20, 'L', 8)
+/// >>> coded.decode(region=(0, 0, 5, 4)).shape
+/// (4, 5)
+#[pyclass(frozen, module = "tessera")]
+pub(crate) struct CodedImage {
+    decoder: Decoder,
+    source: Source<'static>,
+    coded: CodedPicture<'static>,
+    /// Whether the dictionaries given hold the one it needs.
+    has_dictionary: bool,
+}
+
+#[pymethods]
+impl CodedImage {
+    #[new]
+    #[pyo3(signature = (source, *, dictionary = None, threads = 0, max_pixels = None, max_memory = None))]
+    fn new(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        dictionary: Option<&Dictionary>,
+        threads: i64,
+        max_pixels: Option<i64>,
+        max_memory: Option<i64>,
+    ) -> PyResult<Self> {
+        let usual = Limits::default();
+        let limit = |name, given: Option<i64>, usual| match given {
+            Some(limit) => natural(py, name, limit),
+            None => Ok(usual),
+        };
+        let limits = Limits {
+            pixels: limit("max_pixels", max_pixels, usual.pixels)?,
+            memory: limit("max_memory", max_memory, usual.memory)?,
+            ..usual
+        };
+        let threads = natural(py, "threads", threads)?;
+        let mut decoder = Decoder::new().threads(threads).limits(limits);
+        if let Some(dictionary) = dictionary {
+            decoder = decoder.dictionary(&dictionary.0);
+        }
+        let source = open(source)?;
+        let coded = py.detach(|| decoder.parse(source.clone())).raise(py)?;
+        let needed = coded.header().dictionary;
+        Ok(Self {
+            has_dictionary: matches!(needed, DictId::Builtin(_)) || dictionary.is_some(),
+            decoder,
+            source,
+            coded,
+        })
+    }
+
+    /// Columns.
+    #[getter]
+    fn width(&self) -> u32 {
+        self.header().width
+    }
+
+    /// Rows.
+    #[getter]
+    fn height(&self) -> u32 {
+        self.header().height
+    }
+
+    /// The mode in Pillow's words.
+    #[getter]
+    fn mode(&self) -> &'static str {
+        let format = self.header().format;
+        match (format.colour, format.alpha) {
+            (Colour::Gray, false) => "L",
+            (Colour::Gray, true) => "LA",
+            (Colour::Rgb, false) => "RGB",
+            (Colour::Rgb, true) => "RGBA",
+        }
+    }
+
+    /// Bits per sample.
+    #[getter]
+    fn depth(&self) -> u32 {
+        self.header().format.depth.bits()
+    }
+
+    /// The identity of the dictionary it was encoded with.
+    #[getter]
+    fn dictionary_id(&self) -> String {
+        self.header().dictionary.to_string()
+    }
+
+    /// Side of the tiles that are decoded on their own.
+    #[getter]
+    fn tile_size(&self) -> u32 {
+        1 << self.header().tile_log2
+    }
+
+    /// What travels with the picture: pairs of `exif`, `icc_profile` or `xmp` and bytes.
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyBytes>)>> {
+        let metadata = py.detach(|| self.coded.metadata()).raise(py)?;
+        let name = |kind| match kind {
+            MetadataKind::Icc => "icc_profile",
+            MetadataKind::Exif => "exif",
+            MetadataKind::Xmp => "xmp",
+        };
+        let blocks = metadata.iter();
+        Ok(blocks
+            .map(|(kind, block)| (name(kind), PyBytes::new(py, block)))
+            .collect())
+    }
+
+    /// Decodes all pixels, those of a region `(left, upper, right, lower)`, or all of them smaller.
+    #[pyo3(signature = (*, region = None, reduce = 1, max_side = None))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        region: Option<[i64; 4]>,
+        reduce: i64,
+        max_side: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let region = region.map(|sides| rect(py, sides)).transpose()?;
+        let scale = scale(py, reduce, max_side)?;
+        if region.is_some() && scale.is_some() {
+            let message = "a region is decoded at its full size; scale it afterwards";
+            return Err(parameter(py, message));
+        }
+        let decoder = self.ready(py)?;
+        let picture = interruptible(py, |token| {
+            let coded = decoder.cancel(token).parse(self.source.clone())?;
+            match (region, scale) {
+                (Some(region), _) => coded.decode_region(region),
+                (_, Some(scale)) => coded.decode_scaled(scale),
+                _ => coded.decode(),
+            }
+        })?;
+        to_array(py, picture.raise(py)?)
+    }
+}
+
+impl CodedImage {
+    fn header(&self) -> &Header {
+        self.coded.header()
+    }
+
+    /// The decoder with the dictionary that the file needs, from the store of this machine if it was not given.
+    fn ready(&self, py: Python<'_>) -> PyResult<Decoder> {
+        let decoder = self.decoder.clone();
+        if self.has_dictionary {
+            return Ok(decoder);
+        }
+        let store = Store::open();
+        let id = self.header().dictionary;
+        let loaded = py.detach(|| store.load(id));
+        let loaded = loaded.map_err(|error| exception(py, "DictionaryError", error))?;
+        let Some(dictionary) = loaded else {
+            let places = store.places();
+            let message = format!(
+                "this picture needs the dictionary {id}, which is not in {places}; pass dictionary=, or install it there"
+            );
+            return Err(exception(py, "DictionaryError", message));
+        };
+        Ok(decoder.dictionary(dictionary))
+    }
+}
+
+/// Bytes, a path, or a file object.
+fn open(source: &Bound<'_, PyAny>) -> PyResult<Source<'static>> {
+    let stored = if let Ok(bytes) = source.cast::<PyBytes>() {
+        StoredFile::new(Cursor::new(bytes.as_bytes().to_vec()))?
+    } else if source.hasattr("read")? {
+        let file = PythonFile(source.clone().unbind());
+        source.py().detach(|| StoredFile::new(file))?
+    } else {
+        let path: PathBuf = source.extract()?;
+        let file = File::open(&path).map_err(|error| named(&path, error))?;
+        StoredFile::new(file).map_err(|error| named(&path, error))?
+    };
+    Ok(stored.into())
+}
+
+fn rect(py: Python<'_>, [left, upper, right, lower]: [i64; 4]) -> PyResult<Rect> {
+    if right <= left || lower <= upper {
+        let message = "a region is (left, upper, right, lower), the last two beyond the first two";
+        return Err(parameter(py, message));
+    }
+    Ok(Rect {
+        x: natural(py, "left", left)?,
+        y: natural(py, "upper", upper)?,
+        width: natural(py, "the width of a region", right - left)?,
+        height: natural(py, "the height of a region", lower - upper)?,
+    })
+}
+
+fn scale(py: Python<'_>, reduce: i64, max_side: Option<i64>) -> PyResult<Option<Scale>> {
+    match (reduce, max_side) {
+        (1, None) => Ok(None),
+        (1, Some(side)) => Ok(Some(Scale::MaxSide(natural(py, "max_side", side)?))),
+        (2, None) => Ok(Some(Scale::Half)),
+        (4, None) => Ok(Some(Scale::Quarter)),
+        (8, None) => Ok(Some(Scale::Eighth)),
+        _ => Err(parameter(
+            py,
+            "reduce is 1, 2, 4 or 8, or max_side is given instead",
+        )),
+    }
+}
+
+/// The samples as an array that owns them.
+fn to_array(py: Python<'_>, picture: Picture) -> PyResult<Bound<'_, PyAny>> {
+    let (height, width) = (picture.height() as usize, picture.width() as usize);
+    let channels = picture.format().channels();
+    let mut shape = vec![height, width];
+    if channels > 1 {
+        shape.push(channels);
+    }
+    match picture.into_samples() {
+        Samples::U8(samples) => Ok(PyArray1::from_vec(py, samples).reshape(shape)?.into_any()),
+        Samples::U16(samples) => Ok(PyArray1::from_vec(py, samples).reshape(shape)?.into_any()),
+    }
+}
