@@ -1,5 +1,6 @@
 //! Makes the files of this repository that are generated: `cargo xtask help`.
 
+mod c_library;
 mod conformance;
 mod fuzz_seeds;
 
@@ -29,12 +30,28 @@ enum Task {
         #[arg(default_value = "fuzz/corpus")]
         corpus: PathBuf,
     },
+    /// Write the header of the C library, `crates/tessera-capi/include/tessera.h`.
+    CHeader {
+        /// Write nothing; fail if the header is not what it should be.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build the C library and put it below a folder, with its header and a file for pkg-config.
+    CInstall {
+        /// The folder, such as /usr/local.
+        prefix: PathBuf,
+        /// Replace what is there already.
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Conformance => conformance::write(),
         Task::FuzzSeeds { corpus } => Ok(fuzz_seeds::write(&corpus)?),
+        Task::CHeader { check } => c_library::header(check),
+        Task::CInstall { prefix, force } => c_library::install(&prefix, force),
     }
 }
 
