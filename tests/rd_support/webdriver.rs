@@ -65,10 +65,12 @@ impl Browser {
 
     /// Opens a file.
     pub(crate) fn open(&self, path: &Path) {
-        self.call(
-            "url",
-            &json!({ "url": format!("file://{}", path.display()) }),
-        );
+        self.open_address(&format!("file://{}", path.display()));
+    }
+
+    /// Opens a page.
+    pub(crate) fn open_address(&self, address: &str) {
+        self.call("url", &json!({ "url": address }));
     }
 
     /// Runs a script's body in the page and returns what it returns.
