@@ -3,6 +3,7 @@
 mod c_library;
 mod conformance;
 mod fuzz_seeds;
+mod quality_scale;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -30,6 +31,18 @@ enum Task {
         #[arg(default_value = "fuzz/corpus")]
         corpus: PathBuf,
     },
+    /// Fit the quality scale to photos, or judge it on those the fit leaves out; best built with `--release`.
+    ///
+    /// Needed after every change of the encoder that changes how pictures look at a quantiser. Prints the table of
+    /// `encoder/appearance/photos.rs`.
+    QualityScale {
+        /// A folder of training photos.
+        photos: PathBuf,
+        /// Take the photos that are left out (or all, of a test set), and tell mean and deviation of SSIMULACRA2 at some
+        /// qualities beside JPEG's.
+        #[arg(long, value_enum)]
+        judge: Option<quality_scale::Judged>,
+    },
     /// Write the header of the C library, `crates/tessera-capi/include/tessera.h`.
     CHeader {
         /// Write nothing; fail if the header is not what it should be.
@@ -50,6 +63,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Conformance => conformance::write(),
         Task::FuzzSeeds { corpus } => Ok(fuzz_seeds::write(&corpus)?),
+        Task::QualityScale { photos, judge } => quality_scale::run(&photos, judge),
         Task::CHeader { check } => c_library::header(check),
         Task::CInstall { prefix, force } => c_library::install(&prefix, force),
     }
