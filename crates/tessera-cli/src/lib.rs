@@ -52,6 +52,10 @@ enum Command {
     Decode(commands::decode::DecodeArgs),
     /// Show what .tsr files hold and whether they are intact.
     Info(commands::info::InfoArgs),
+    /// Look at pictures in the browser.
+    View(commands::view::ViewArgs),
+    /// Make .tsr files known to the desktop: thumbnails, opening, ImageMagick.
+    Desktop(commands::desktop::DesktopArgs),
     /// Measure rate-distortion curves of codecs and write a report.
     Rd(commands::rd::RdArgs),
     /// Compare two pictures, .tsr files included: every metric, and where they differ.
@@ -78,6 +82,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
         Command::Info(args) => commands::info::run(&args),
+        Command::View(args) => commands::view::run(&args),
+        Command::Desktop(args) => commands::desktop::run(&args),
         Command::Rd(args) => commands::rd::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Train(args) => commands::train::run(&args),

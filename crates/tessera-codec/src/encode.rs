@@ -4,7 +4,7 @@ use crate::cancel::CancelToken;
 use crate::container::{self, Header, TileData, WorkBound, tile_work};
 use crate::decode::{Decoder, alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
-use crate::encoder::appearance::{Appearance, BLOCK, row_stride};
+use crate::encoder::appearance::{Appearance, CELL, LOOKS, cell_stride};
 use crate::encoder::masking::PictureActivity;
 use crate::encoder::{EncodedTile, SpeedSettings, encode_tile, encode_tile_no_recon, tune};
 use crate::error::{Error, Result};
@@ -296,11 +296,11 @@ impl Encoder {
         self.check()?;
         let pixels = source.info().pixels();
         self.search(source, |appearance, encode| {
-            let quantiser = |quality: Quality| match self.tune {
-                Tune::Visual => appearance.quantiser(quality),
-                Tune::Psnr => quality.quantiser(Tune::Psnr),
+            let coarseness = |quality: Quality| match self.tune {
+                Tune::Visual => appearance.coarseness(quality),
+                Tune::Psnr => f32::from(quality.quantiser(Tune::Psnr)),
             };
-            search(self.target, pixels, quantiser, encode)
+            search(self.target, pixels, coarseness, encode)
         })
     }
 
@@ -377,22 +377,35 @@ impl Encoder {
             return Ok(appearance);
         }
         let info = source.info();
-        let stride = row_stride(info.width(), info.height());
-        for_each_band(source, 1 << self.tile_log2, |band, _| {
-            let rows = band.height() as usize / BLOCK;
-            for row in (0..rows).step_by(stride) {
-                let strip = Rect {
-                    x: 0,
-                    y: (row * BLOCK) as u32,
-                    width: band.width(),
-                    height: BLOCK as u32,
-                };
-                let planes = pixels::read_tile(band, strip)?;
-                appearance.add(&planes.colour[0].data, band.width() as usize);
+        let stride = CELL * cell_stride(info.width(), info.height());
+        let side = CELL as u32;
+        for_each_band(source, 1 << self.tile_log2, |band, top| {
+            let next = (top as usize).next_multiple_of(stride) as u32 - top;
+            for y in (next..band.height()).step_by(stride) {
+                for x in (0..band.width()).step_by(stride) {
+                    let cell = Rect {
+                        x,
+                        y,
+                        width: side.min(band.width() - x),
+                        height: side.min(band.height() - y),
+                    };
+                    appearance.add(&pixels::read_tile(band, cell)?.colour);
+                }
             }
             Ok(())
         })?;
         Ok(appearance)
+    }
+
+    /// What a look over a picture measures at some quantisers, for those who fit the quality scale.
+    #[doc(hidden)]
+    pub fn appearance_measures(
+        &self,
+        picture: &Picture,
+    ) -> Result<Vec<(u8, [Option<f32>; LOOKS])>> {
+        Ok(self
+            .appearance(&mut WholePicture::from(picture))?
+            .measures())
     }
 
     /// The format as coded: alpha that lets nothing through is left out.

@@ -3,6 +3,7 @@
 use crate::encode::Encoded;
 use crate::error::{Error, Result, TargetUnreachable};
 use crate::quality::{MAX_QUANTISER, Quality};
+use crate::tile::transform::weights::power_of_two;
 
 /// What an encoder aims at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +48,10 @@ pub(crate) struct OperatingPoint {
 /// quantisers overlap and no size lies between them. Half of it is the most that is used.
 const THRIFT_PER_INDEX: f64 = 0.6;
 
+/// Octaves of the price of a bit that change SSIMULACRA2 as much as one index does: 0.43, with a deviation of 0.05 from
+/// photo to photo.
+const LOOKS_PER_INDEX: f32 = 0.43;
+
 impl OperatingPoint {
     /// A quantiser as it is.
     fn of(quantiser: u8) -> Self {
@@ -62,6 +67,16 @@ impl OperatingPoint {
         Self {
             quantiser: nearest as u8,
             thrift: (THRIFT_PER_INDEX * (coarseness - nearest)).exp() as f32,
+        }
+    }
+
+    /// A point between quantisers where a picture looks as between them.
+    fn looking(coarseness: f32) -> Self {
+        let nearest = coarseness.round().clamp(0.0, f32::from(MAX_QUANTISER));
+        let octaves = LOOKS_PER_INDEX * (coarseness - nearest);
+        Self {
+            quantiser: nearest as u8,
+            thrift: power_of_two((32.0 * octaves).round() as i32),
         }
     }
 }
@@ -90,18 +105,19 @@ impl Target {
     }
 }
 
-/// Encodes so that the target is met; `quantiser_of` tells what a quality means for this picture.
+/// Encodes so that the target is met; `coarseness_of` tells which quantiser, and how far from it, a quality means for this
+/// picture.
 pub(crate) fn search(
     target: Target,
     pixels: u64,
-    quantiser_of: impl Fn(Quality) -> u8,
+    coarseness_of: impl Fn(Quality) -> f32,
     mut encode: impl Encode,
 ) -> Result<Encoded> {
     target.check()?;
     match target {
         Target::Quality(quality) => {
-            let quantiser = quantiser_of(Quality::new(quality)?);
-            encode(OperatingPoint::of(quantiser), Pass::Exact)
+            let coarseness = coarseness_of(Quality::new(quality)?);
+            encode(OperatingPoint::looking(coarseness), Pass::Exact)
         }
         Target::Quantiser(index) => encode(OperatingPoint::of(index), Pass::Exact),
         Target::Size(bytes) => within_size(bytes, encode),
@@ -352,13 +368,17 @@ mod tests {
         let large = within_size(1 << 30, file(3e6, 0.075, &calls)).unwrap();
         assert_eq!(large.quantiser, 0);
         let nothing = Target::Psnr(f64::NAN);
-        assert!(search(nothing, 1, |_| 0, file(3e6, 0.075, &calls)).is_err());
+        assert!(search(nothing, 1, |_| 0.0, file(3e6, 0.075, &calls)).is_err());
     }
 
     #[test]
     fn whole_indices_are_coded_as_ever() {
-        let points: Vec<_> = [0.0, 59.0, 127.0].map(OperatingPoint::at).into();
+        let points = [0.0, 59.0, 127.0].map(OperatingPoint::at);
+        let seen = [0.0, 59.0, 127.0].map(OperatingPoint::looking);
+        assert_eq!(points, seen);
         assert!(points.iter().all(|point| point.thrift == 1.0), "{points:?}");
+        let between = OperatingPoint::looking(58.75);
+        assert!(between.quantiser == 59 && (0.85..1.0).contains(&between.thrift));
         assert!(OperatingPoint::at(59.4).thrift > 1.0 && OperatingPoint::at(58.6).quantiser == 59);
     }
 }

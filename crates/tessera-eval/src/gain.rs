@@ -12,7 +12,7 @@ use tessera_dict::Dictionary;
 use thiserror::Error;
 
 /// Codecs beside our own, as far as they are built in.
-const PEERS: [&str; 3] = ["jpeg", "webp", "avif"];
+const PEERS: [&[&str]; 3] = [&["jpeg"], &["webp"], &["avifenc-psnr", "avif"]];
 /// Our qualities; the range most pictures are kept at.
 const LADDER: &str = "0,20,40,60,75,88";
 /// The quality at which bytes are told.
@@ -108,9 +108,10 @@ pub fn measure(
         ),
     ];
     let registry = Registry::new();
-    for peer in PEERS {
+    for names in PEERS {
         // Where there is no AVIF encoder the table has no AVIF.
-        if let Ok(codec) = registry.get(peer) {
+        let there = names.iter().find_map(|name| registry.get(name).ok());
+        if let Some(codec) = there {
             let ladder = codec.ladder();
             contenders.push((codec.name().into(), codec, ladder));
         }

@@ -1,7 +1,9 @@
 //! Makes the files of this repository that are generated: `cargo xtask help`.
 
+mod c_library;
 mod conformance;
 mod fuzz_seeds;
+mod quality_scale;
 mod wasm;
 
 use anyhow::Result;
@@ -36,6 +38,32 @@ enum Task {
         #[arg(default_value = "target/wasm")]
         out: PathBuf,
     },
+    /// Fit the quality scale to photos, or judge it on those the fit leaves out; best built with `--release`.
+    ///
+    /// Needed after every change of the encoder that changes how pictures look at a quantiser. Prints the table of
+    /// `encoder/appearance/photos.rs`.
+    QualityScale {
+        /// A folder of training photos.
+        photos: PathBuf,
+        /// Take the photos that are left out (or all, of a test set), and tell mean and deviation of SSIMULACRA2 at some
+        /// qualities beside JPEG's.
+        #[arg(long, value_enum)]
+        judge: Option<quality_scale::Judged>,
+    },
+    /// Write the header of the C library, `crates/tessera-capi/include/tessera.h`.
+    CHeader {
+        /// Write nothing; fail if the header is not what it should be.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build the C library and put it below a folder, with its header and a file for pkg-config.
+    CInstall {
+        /// The folder, such as /usr/local.
+        prefix: PathBuf,
+        /// Replace what is there already.
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 fn main() -> Result<()> {
@@ -43,6 +71,9 @@ fn main() -> Result<()> {
         Task::Conformance => conformance::write(),
         Task::FuzzSeeds { corpus } => Ok(fuzz_seeds::write(&corpus)?),
         Task::Wasm { out } => wasm::write(&out),
+        Task::QualityScale { photos, judge } => quality_scale::run(&photos, judge),
+        Task::CHeader { check } => c_library::header(check),
+        Task::CInstall { prefix, force } => c_library::install(&prefix, force),
     }
 }
 

@@ -77,6 +77,11 @@ impl Plan {
         });
     }
 
+    /// The files to process, for those who only want to know which there are.
+    pub(crate) fn into_inputs(self) -> Vec<PathBuf> {
+        self.tasks.into_iter().map(|task| task.input).collect()
+    }
+
     /// Plans all files wanted below `root`; the tree is kept below `output`.
     ///
     /// Links to files are followed, links to folders are not: they could lead in circles.

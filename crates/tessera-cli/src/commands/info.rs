@@ -92,6 +92,14 @@ pub fn run(args: &InfoArgs) -> Result<()> {
     verdict(looked_at)
 }
 
+/// What is told of one file, damage included.
+///
+/// # Errors
+/// When it cannot be read, or is no .tsr file.
+pub(crate) fn text(path: &Path) -> Result<String> {
+    look_at(path).map(|report| report.to_text())
+}
+
 fn look_at(path: &Path) -> Result<Report> {
     let named = || path.display().to_string();
     let file = files::Input::open(path)?;

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod completions;
 pub mod decode;
+pub mod desktop;
 pub mod dict;
 pub mod encode;
 pub mod info;
@@ -10,3 +11,4 @@ pub mod man;
 pub mod paper;
 pub mod rd;
 pub mod train;
+pub mod view;

@@ -6,6 +6,7 @@
 
 use crate::encoder::source::Source;
 use crate::tile::quantiser_map::{MAX_OFFSET, OFFSET_BLOCK, OFFSET_UNIT, QuantiserMap};
+use tessera_patch::Plane;
 
 /// Side of the parts whose variance is taken.
 const PART: usize = 8;
@@ -126,14 +127,20 @@ pub(crate) fn moved_offset(offset: i8, octaves: f32) -> i8 {
     units.round().clamp(-MAX_OFFSET as f32, MAX_OFFSET as f32) as i8
 }
 
-/// Mean activity of the parts of a square block at the top of some rows.
-pub(crate) fn activity_at(samples: &[u16], width: usize, x: usize, side: usize) -> f32 {
-    let parts = side / PART;
-    let part = |at: usize| {
-        let place = at / parts * PART * width + x + at % parts * PART;
-        Part::of(&samples[place..], width).activity
+/// Mean activity of the whole parts of a block of a plane, as far as it has any.
+pub(crate) fn activity_at(plane: &Plane, (x0, y0): (usize, usize)) -> f32 {
+    let ends = |start: usize, length: usize| {
+        let end = (start + OFFSET_BLOCK).min(length);
+        (start..(end + 1).saturating_sub(PART)).step_by(PART)
     };
-    (0..parts * parts).map(part).sum::<f32>() / (parts * parts) as f32
+    let (mut sum, mut count) = (0.0, 0);
+    for y in ends(y0, plane.height) {
+        for x in ends(x0, plane.width) {
+            sum += Part::of(&plane.data[y * plane.width + x..], plane.width).activity;
+            count += 1;
+        }
+    }
+    sum / count.max(1) as f32
 }
 
 /// Mean activity of the parts of a block, drawn ones counting as no busier than `mean`.
@@ -161,7 +168,6 @@ fn block_activity(source: &Source, (x0, y0): (usize, usize), mean: f32) -> f32 {
 mod tests {
     use super::*;
     use crate::tile::canvas::Canvas;
-    use tessera_patch::Plane;
 
     fn offsets(sample: impl Fn(usize, usize) -> u16) -> Vec<i8> {
         let canvas = Canvas::new(64, 32, 1);

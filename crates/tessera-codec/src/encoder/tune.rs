@@ -28,6 +28,14 @@ pub(crate) fn photo_curve(quantiser: u8) -> WeightCurve {
     curve(slope(quantiser))
 }
 
+/// Indices that a plane of a photo is coarser than luma.
+pub(crate) fn plane_offset(plane: usize) -> i32 {
+    match plane.checked_sub(1) {
+        Some(chroma) => i32::from(CHROMA_OFFSETS[chroma]),
+        None => 0,
+    }
+}
+
 /// Sets a tile's parameters for what the encoder is tuned for, in a picture of this kind.
 pub(crate) fn apply(tune: Tune, activity: &PictureActivity, config: &mut TileConfig) {
     if tune == Tune::Psnr || config.alpha {

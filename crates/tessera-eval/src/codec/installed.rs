@@ -15,12 +15,15 @@ struct Tool {
     ladder: &'static str,
     extension: &'static str,
     version_flag: &'static str,
+    /// What the version says if the command is the one that is meant: some share their name.
+    says: &'static str,
     /// Smallest, largest, step.
     tuning: (f64, f64, f64),
     single_threaded: bool,
 }
 
-const TOOLS: [Tool; 5] = [
+/// Set as people use them: the defaults of the tools, one thread, colour at full resolution where that is usual.
+const TOOLS: [Tool; 8] = [
     Tool {
         name: "cjxl",
         encoder: "cjxl",
@@ -30,6 +33,7 @@ const TOOLS: [Tool; 5] = [
         ladder: "16,10,6.4,4,2.5,1.5,0.9",
         extension: "jxl",
         version_flag: "--version",
+        says: "",
         tuning: (25.0, 0.1, 0.05),
         single_threaded: true,
     },
@@ -37,12 +41,52 @@ const TOOLS: [Tool; 5] = [
         name: "avifenc",
         encoder: "avifenc",
         decoder: "avifdec",
+        encode: "avifenc -j 1 -s 6 -y 444 --min 0 --max 63 -a end-usage=q -a cq-level={q} {in} {out}",
+        decode: "avifdec -j 1 {in} {out}",
+        ladder: "58,50,42,34,26,16",
+        extension: "avif",
+        version_flag: "--version",
+        says: "",
+        tuning: (63.0, 1.0, 1.0),
+        single_threaded: true,
+    },
+    Tool {
+        name: "avifenc-psnr",
+        encoder: "avifenc",
+        decoder: "avifdec",
         encode: "avifenc -j 1 -s 4 -y 444 --min 0 --max 63 -a end-usage=q -a cq-level={q} -a tune=psnr {in} {out}",
         decode: "avifdec -j 1 {in} {out}",
         ladder: "58,50,42,34,26,16",
         extension: "avif",
         version_flag: "--version",
+        says: "",
         tuning: (63.0, 1.0, 1.0),
+        single_threaded: true,
+    },
+    Tool {
+        name: "cjpegli",
+        encoder: "cjpegli",
+        decoder: "djpegli",
+        encode: "cjpegli {in} {out} -q {q}",
+        decode: "djpegli {in} {out}",
+        ladder: "10,25,45,62,76,86,93",
+        extension: "jpg",
+        version_flag: "--version",
+        says: "",
+        tuning: (1.0, 100.0, 0.5),
+        single_threaded: true,
+    },
+    Tool {
+        name: "mozjpeg",
+        encoder: "cjpeg",
+        decoder: "djpeg",
+        encode: "cjpeg -quality {q} -outfile {out} {in}",
+        decode: "djpeg -outfile {out} {in}",
+        ladder: "10,25,45,62,76,86,93",
+        extension: "jpg",
+        version_flag: "-version",
+        says: "mozjpeg",
+        tuning: (1.0, 100.0, 1.0),
         single_threaded: true,
     },
     Tool {
@@ -54,6 +98,7 @@ const TOOLS: [Tool; 5] = [
         ladder: "0,8,25,50,72,85,92",
         extension: "webp",
         version_flag: "-version",
+        says: "",
         tuning: (0.0, 100.0, 0.5),
         single_threaded: true,
     },
@@ -66,6 +111,7 @@ const TOOLS: [Tool; 5] = [
         ladder: "240,120,68,48,32,20,12",
         extension: "j2k",
         version_flag: "-h",
+        says: "",
         tuning: (400.0, 2.0, 0.5),
         single_threaded: true,
     },
@@ -78,6 +124,7 @@ const TOOLS: [Tool; 5] = [
         ladder: "8,18,28,38,48,58",
         extension: "heic",
         version_flag: "--version",
+        says: "",
         tuning: (0.0, 100.0, 1.0),
         single_threaded: false,
     },
@@ -105,10 +152,14 @@ impl Installed {
 /// The known tools, in a fixed order.
 #[must_use]
 pub fn installed_tools() -> Vec<Installed> {
-    let look = |tool: &Tool| Installed {
-        name: tool.name,
-        commands: [tool.encoder, tool.decoder],
-        spec: (find(tool.encoder).is_some() && find(tool.decoder).is_some()).then(|| spec(tool)),
+    let look = |tool: &Tool| {
+        let there = find(tool.encoder).is_some() && find(tool.decoder).is_some();
+        let found = there.then(|| spec(tool));
+        Installed {
+            name: tool.name,
+            commands: [tool.encoder, tool.decoder],
+            spec: found.filter(|spec| spec.version.contains(tool.says)),
+        }
     };
     TOOLS.iter().map(look).collect()
 }
