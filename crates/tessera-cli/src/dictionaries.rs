@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<Dictionary> {
 /// # Errors
 /// If it is no dictionary, damaged or of another version.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Dictionary> {
-    Dictionary::from_bytes(bytes)
+    (Store::open().parse(bytes))
         .map_err(|error| Error::from(DictionaryError::from(error)))
         .with_context(|| path.display().to_string())
 }

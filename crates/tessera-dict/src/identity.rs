@@ -1,6 +1,6 @@
 //! What names a dictionary, and the dictionaries every program carries.
 
-use crate::{Dictionary, format};
+use crate::{Dictionary, difference, format};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -14,11 +14,19 @@ pub enum DictId {
 }
 
 impl DictId {
-    /// The identity of a dictionary file: the first 128 bits of its BLAKE3 hash.
+    /// The identity of a full dictionary file: the first 128 bits of its BLAKE3 hash.
     pub fn of(file: &[u8]) -> Self {
         let mut hash = [0; 16];
         hash.copy_from_slice(&blake3::hash(file).as_bytes()[..16]);
         Self::Hash(hash)
+    }
+
+    /// The identity that a dictionary file has or, being a difference, promises to give; reading it compares.
+    pub fn stated_by(file: &[u8]) -> Self {
+        match difference::head(file) {
+            Ok(head) => head.identity,
+            Err(_) => Self::of(file),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Where dictionaries lie on this machine, so that every program finds the same ones.
 //!
 //! The store is every `.tsd` file, whatever its name, in the folders of `TESSERA_DICT_PATH` and in the user's data
-//! folder. A file counts as a dictionary by the hash of its content alone.
+//! folder. A file counts as a dictionary by the hash of its content alone; a difference by the hash it promises, which is
+//! compared when it is read.
 
 use crate::{DictId, Dictionary, Error};
 use std::ffi::OsString;
@@ -11,6 +12,9 @@ use std::path::PathBuf;
 pub const SEARCH_PATH: &str = "TESSERA_DICT_PATH";
 /// Extension of dictionary files.
 pub const EXTENSION: &str = "tsd";
+
+/// Differences from differences that are followed; files could name each other in a circle.
+const DEEPEST: u32 = 4;
 
 /// The folders that are searched, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +64,7 @@ impl Store {
             paths.sort();
             // A file that cannot be read is not in the store; the next folder may have a copy.
             let identified = paths.into_iter().filter_map(|path| {
-                let id = DictId::of(&std::fs::read(&path).ok()?);
+                let id = DictId::stated_by(&std::fs::read(&path).ok()?);
                 Some((path, id))
             });
             found.extend(identified);
@@ -85,10 +89,26 @@ impl Store {
         };
         let file = std::fs::read(&path);
         let read = file.map_err(|error| StoreError::Io(path.clone(), error))?;
-        let dictionary = Dictionary::from_bytes(&read);
+        let dictionary = self.parse(&read);
         dictionary
             .map(Some)
             .map_err(|error| StoreError::Dictionary(path, error))
+    }
+
+    /// Reads the bytes of a dictionary file; if they are a difference, its base may lie in the store.
+    ///
+    /// # Errors
+    /// See [`Dictionary::from_bytes_with`].
+    pub fn parse(&self, file: &[u8]) -> Result<Dictionary, Error> {
+        self.parse_to(file, DEEPEST)
+    }
+
+    fn parse_to(&self, file: &[u8], depth: u32) -> Result<Dictionary, Error> {
+        Dictionary::from_bytes_with(file, &|base| {
+            let depth = depth.checked_sub(1)?;
+            let path = self.find(&base.to_string())?;
+            self.parse_to(&std::fs::read(path).ok()?, depth).ok()
+        })
     }
 
     /// Where a new dictionary of this user belongs.

@@ -26,10 +26,10 @@ use crate::patch_net::PatchNetSamples;
 use crate::priors::fit_priors;
 use crate::provenance::{History, Origin};
 use crate::size::within;
-use crate::transfer::transfer;
 use crate::validation::{RatePoint, ValidationCurves, change, change_of_files};
 use tessera_codec::internals::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
+use tessera_dict::transfer::transfer;
 use tessera_dict::{DictId, Dictionary, FilterSet};
 use tessera_patch::shape::SHAPE_COUNT;
 

@@ -26,7 +26,6 @@ pub mod references;
 mod refine;
 mod size;
 mod trainer;
-mod transfer;
 mod union;
 mod validation;
 
