@@ -25,6 +25,7 @@ mod provenance;
 pub mod references;
 mod refine;
 mod size;
+mod thrift;
 mod trainer;
 mod union;
 mod validation;
