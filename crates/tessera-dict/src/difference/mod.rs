@@ -43,6 +43,7 @@ pub(crate) fn write(
             out.push(BASE_BY_HASH);
             out.extend(hash);
         }
+        DictId::Prefix(_) => unreachable!("no dictionary is identified by a short name"),
     }
     if let DictId::Hash(hash) = DictId::of(&format::write(dictionary)) {
         out.extend(hash);
