@@ -56,7 +56,7 @@ pub(crate) fn find(id: DictId) -> Result<Option<Dictionary>> {
         return Ok(None);
     }
     let store = Store::open();
-    match store.find(&id.to_string()) {
+    match store.find_named(id)? {
         Some(path) => read(&path).map(Some),
         None => Err(anyhow!(Error::from(DictionaryError::Missing { id }))
             .context(format!("looked in {}", store.places()))),

@@ -50,8 +50,14 @@ enum Command {
     Encode(commands::encode::EncodeArgs),
     /// Decode .tsr files to a common format.
     Decode(commands::decode::DecodeArgs),
-    /// Show what .tsr files hold and whether they are intact.
+    /// Show what .tsr and .tsp files hold and whether they are intact.
     Info(commands::info::InfoArgs),
+    /// Put the pictures of folders into one .tsp file, with a dictionary of their own if that pays.
+    Pack(commands::pack::PackArgs),
+    /// Decode pictures of a .tsp file, all of them or some.
+    Unpack(commands::unpack::UnpackArgs),
+    /// List the pictures of a .tsp file.
+    List(commands::list::ListArgs),
     /// Measure rate-distortion curves of codecs and write a report.
     Rd(commands::rd::RdArgs),
     /// Compare two pictures, .tsr files included: every metric, and where they differ.
@@ -78,6 +84,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
         Command::Info(args) => commands::info::run(&args),
+        Command::Pack(args) => commands::pack::run(&args),
+        Command::Unpack(args) => commands::unpack::run(&args),
+        Command::List(args) => commands::list::run(&args),
         Command::Rd(args) => commands::rd::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Train(args) => commands::train::run(&args),
