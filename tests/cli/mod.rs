@@ -10,6 +10,7 @@ mod info;
 mod inputs;
 mod inputs_support;
 mod outputs;
+mod pack;
 mod paper;
 mod pictures;
 mod pillow;

@@ -69,7 +69,7 @@ pub(super) fn allocate(batch: &Batch<'_>, goal: Goal, fixed: usize) -> Result<Ve
             };
             match even {
                 true => evenly(batch, room),
-                false => by_price(batch, |choice| choice.bytes <= room as f64),
+                false => by_price(batch, room),
             }
         }
         Goal::Psnr(decibels) => {
@@ -116,12 +116,13 @@ fn too_small(room: usize) -> Usage {
 type Sets = BTreeMap<i32, Vec<Trial>>;
 
 /// Measures around the quantiser at which all pictures together stop to fit, and picks by price.
-fn by_price(batch: &Batch<'_>, fits: impl Fn(Sum) -> bool) -> Result<Vec<Vec<u8>>> {
+fn by_price(batch: &Batch<'_>, room: usize) -> Result<Vec<Vec<u8>>> {
+    let fits = |sum: Sum| sum.bytes <= room as f64;
     let sets = sets_around(batch, &fits)?;
     tell_gains(&sets, &fits);
     let choice = cheapest_that_fits(&sets, &fits);
     let Some(choice) = choice else {
-        bail!(too_small(0));
+        bail!(too_small(room));
     };
     Ok(files(sets, &choice))
 }
