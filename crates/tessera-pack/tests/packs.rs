@@ -22,7 +22,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     let encoder = Encoder::new().effort(1).dictionary(own_dictionary());
     let one = |i: u32| {
         let mut picture = picture(i, if i % 4 == 3 { 150 } else { 40 });
-        if i % 3 == 0 {
+        if i.is_multiple_of(3) {
             picture.metadata = Metadata {
                 exif: Some(vec![i as u8; 30]),
                 ..Metadata::default()
@@ -31,7 +31,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         let encoder = encoder
             .clone()
             .tile_log2(6)
-            .short_dictionary_name(i % 2 == 0);
+            .short_dictionary_name(i.is_multiple_of(2));
         (
             format!("set/{i:03}"),
             encoder.encode(&picture).unwrap().bytes,

@@ -10,12 +10,14 @@ use crate::verbosity;
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use tessera_codec::{Encoder, Target};
+use tessera_codec::{Encoder, Error, Target};
 
 /// Pictures and how they are encoded.
 pub(super) struct Batch<'a> {
     pub(super) found: &'a [Found],
     pub(super) encoder: Encoder,
+    /// What the same quality for all is, from 0 to 100.
+    pub(super) even: fn(u8) -> Target,
 }
 
 /// What a pack is to be.
@@ -86,24 +88,32 @@ struct Sum {
     error: f64,
 }
 
-/// The coarsest common quality is the largest that fits.
+/// The best common quality that fits.
 fn evenly(batch: &Batch<'_>, room: usize) -> Result<Vec<Vec<u8>>> {
     let (mut fits, mut low, mut high) = (None, 0u8, 101u8);
     while low < high {
         let quality = (low + high) / 2;
-        let trials = measure(batch, Target::Quality(quality.min(100)))?;
-        match trials.iter().map(|trial| trial.bytes).sum::<usize>() <= room {
-            true => {
+        match measure(batch, (batch.even)(quality.min(100))) {
+            Ok(trials) if total(&trials).bytes <= room as f64 => {
                 fits = Some(trials);
                 low = quality + 1;
             }
-            false => high = quality,
+            Err(error) if !is_too_good(&error) => return Err(error),
+            _ => high = quality,
         }
     }
     let Some(trials) = fits else {
         bail!(too_small(room));
     };
     Ok(trials.into_iter().map(|trial| trial.file).collect())
+}
+
+/// Whether no encode of some picture is as good as was asked for.
+fn is_too_good(error: &anyhow::Error) -> bool {
+    let causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    causes
+        .into_iter()
+        .any(|cause| matches!(cause, Error::TargetUnreachable(_)))
 }
 
 fn too_small(room: usize) -> Usage {

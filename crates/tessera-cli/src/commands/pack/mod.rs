@@ -27,6 +27,10 @@ use tessera_pack::{PackReader, PackWriter};
 /// Pictures encoded side by side before they are written.
 const CHUNK: usize = 64;
 
+/// The range of PSNRs that all pictures may have, tuned for it.
+const LEAST_PSNR: f64 = 20.0;
+const PSNR_STEP: f64 = 0.3;
+
 /// Arguments of `tessera pack`.
 #[derive(Debug, Args)]
 pub struct PackArgs {
@@ -166,7 +170,15 @@ impl PackArgs {
         if let Some(dictionary) = dictionary {
             encoder = encoder.dictionary(PreparedDictionary::from(dictionary));
         }
-        Batch { found, encoder }
+        let even: fn(u8) -> Target = match self.tune {
+            TuneArg::Visual => Target::Quality,
+            TuneArg::Psnr => |level| Target::Psnr(LEAST_PSNR + PSNR_STEP * f64::from(level)),
+        };
+        Batch {
+            found,
+            encoder,
+            even,
+        }
     }
 
     fn goal(&self) -> Goal {
