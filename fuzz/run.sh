@@ -32,7 +32,7 @@ turn() {
 
 round=0
 while [ "$round" -lt "${ROUNDS:-1000000}" ]; do
-    for target in header range metadata container dictionary round_trip; do
+    for target in header range metadata container dictionary difference pack round_trip; do
         turn "$target" "$short"
     done
     turn tile $((3 * short))

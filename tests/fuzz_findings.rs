@@ -12,12 +12,14 @@ mod targets;
 
 use std::fs;
 
-const TARGETS: [fn(&[u8]); 8] = [
+const TARGETS: [fn(&[u8]); 10] = [
     targets::range,
     targets::header,
     targets::metadata,
     targets::container,
     targets::dictionary,
+    targets::difference,
+    targets::pack,
     targets::tile,
     targets::decode,
     targets::round_trip,

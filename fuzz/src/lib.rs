@@ -4,6 +4,7 @@
 //! every input that once failed. A body panics when a promise of `spec/security.md` is broken; garbage
 //! and errors are fine. Checksums are not compared, so that the fuzzer gets past them.
 
+use std::io::Cursor;
 use std::sync::LazyLock;
 use tessera_codec::internals::container::Container;
 use tessera_codec::internals::stages;
@@ -13,6 +14,7 @@ use tessera_codec::{
     PreparedDictionary, Rect, Samples, Target,
 };
 use tessera_dict::Dictionary;
+use tessera_pack::PackReader;
 
 /// Sides of the pictures that are decoded or encoded end here: more than one superblock.
 const SIDE: u32 = 40;
@@ -115,6 +117,48 @@ pub fn dictionary(data: &[u8]) {
         Some(decode_tile(payload, &config, &prepared))
     });
     assert_eq!(planes, others);
+}
+
+/// Difference of a dictionary: whatever it says, there is a valid dictionary or an error.
+pub fn difference(data: &[u8]) {
+    let mut file = b"TSD".to_vec();
+    // Version, the default dictionary as the base, some identity, the right checksum.
+    file.push(tessera_dict::format::VERSION | 0x80);
+    file.push(4);
+    file.extend([7; 16]);
+    file.extend(crc32fast::hash(data).to_le_bytes());
+    file.extend(data);
+    assert!(
+        Dictionary::from_bytes(&file).is_err(),
+        "nothing has this identity"
+    );
+}
+
+/// Pack: whatever the index says, every picture can be asked for.
+pub fn pack(data: &[u8]) {
+    let (entries, index) = data.split_at(data.len() / 2);
+    let mut file = vec![0xD4, 0x50, 1];
+    file.extend(entries);
+    let place = file.len() as u64;
+    file.extend(index);
+    file.extend(place.to_le_bytes());
+    file.extend((index.len() as u32).to_le_bytes());
+    file.extend(crc32fast::hash(index).to_le_bytes());
+    file.extend(b"TSPI");
+    let all = file.len();
+    let Ok(pack) = PackReader::open(Cursor::new(file)) else {
+        return;
+    };
+    let decoder = Decoder::new().threads(1).limits(limits());
+    for name in pack.names() {
+        assert!(!name.starts_with('/') && !name.split('/').any(|part| part == ".."));
+        if let Ok(file) = pack.file(name) {
+            assert!(file.len() <= all + 64);
+        }
+        let _damage_is_fine = pack
+            .picture(name, decoder.clone())
+            .map(|coded| coded.decode());
+    }
 }
 
 /// The untrained dictionary with one byte changed per four of input: three of place, one of value.

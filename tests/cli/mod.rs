@@ -11,6 +11,7 @@ mod info;
 mod inputs;
 mod inputs_support;
 mod outputs;
+mod pack;
 mod paper;
 mod pictures;
 mod pillow;

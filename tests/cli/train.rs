@@ -10,7 +10,7 @@ const USAGE: i32 = 2;
 const DICTIONARY: i32 = 4;
 
 /// A folder with pictures, and a data folder of its own for the store.
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
     fn new() -> Self {
@@ -19,11 +19,11 @@ impl Place {
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn with_pictures(count: u32) -> Self {
+    pub(crate) fn with_pictures(count: u32) -> Self {
         let place = Self::new();
         for i in 0..count {
             let pixel = |x: u32, y: u32| {
@@ -60,7 +60,7 @@ impl Place {
     }
 
     /// Forms: a fixed pattern in which a few cells differ.
-    fn with_forms(count: u32) -> Self {
+    pub(crate) fn with_forms(count: u32) -> Self {
         let place = Self::new();
         for i in 0..count {
             let pixel = |x: u32, y: u32| {
@@ -76,7 +76,7 @@ impl Place {
         place
     }
 
-    fn run(&self, line: &str) -> Output {
+    pub(crate) fn run(&self, line: &str) -> Output {
         let args = line
             .split_whitespace()
             .map(|word| match word.strip_prefix('@') {
@@ -93,14 +93,14 @@ impl Place {
             .unwrap()
     }
 
-    fn succeed(&self, line: &str) -> String {
+    pub(crate) fn succeed(&self, line: &str) -> String {
         let output = self.run(line);
         let text = both(&output);
         assert!(output.status.success(), "{line}: {text}");
         text
     }
 
-    fn fail(&self, line: &str, code: i32, says: &str) {
+    pub(crate) fn fail(&self, line: &str, code: i32, says: &str) {
         let output = self.run(line);
         let text = both(&output);
         assert_eq!(output.status.code(), Some(code), "{line}: {text}");
@@ -108,7 +108,7 @@ impl Place {
     }
 }
 
-fn both(output: &Output) -> String {
+pub(crate) fn both(output: &Output) -> String {
     let (out, err) = (&output.stdout, &output.stderr);
     String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
 }

@@ -102,7 +102,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let status = match error {
             StoreError::Io(..) => Status::Io,
-            StoreError::Dictionary(..) => Status::Dictionary,
+            StoreError::Ambiguous(..) | StoreError::Dictionary(..) => Status::Dictionary,
         };
         Self::new(status, error.to_string())
     }

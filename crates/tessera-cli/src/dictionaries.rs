@@ -56,7 +56,7 @@ pub(crate) fn find(id: DictId) -> Result<Option<Dictionary>> {
         return Ok(None);
     }
     let store = Store::open();
-    match store.find(&id.to_string()) {
+    match store.find_named(id)? {
         Some(path) => read(&path).map(Some),
         None => Err(anyhow!(Error::from(DictionaryError::Missing { id }))
             .context(format!("looked in {}", store.places()))),
@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<Dictionary> {
 /// # Errors
 /// If it is no dictionary, damaged or of another version.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Dictionary> {
-    Dictionary::from_bytes(bytes)
+    (Store::open().parse(bytes))
         .map_err(|error| Error::from(DictionaryError::from(error)))
         .with_context(|| path.display().to_string())
 }

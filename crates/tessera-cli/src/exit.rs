@@ -124,6 +124,12 @@ fn code_of(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<Error>() {
         return Some(code_of_codec(error));
     }
+    if let Some(error) = cause.downcast_ref::<tessera_pack::Error>() {
+        return code_of_pack(error);
+    }
+    if cause.is::<tessera_dict::store::StoreError>() {
+        return Some(DICTIONARY);
+    }
     if let Some(error) = cause.downcast_ref::<ReadImageError>() {
         return Some(code_of_read(error));
     }
@@ -171,6 +177,17 @@ fn code_of_write(error: &WriteImageError) -> u8 {
         WriteImageError::Transparency(_) | WriteImageError::UnknownFormat(_) => USAGE,
         WriteImageError::Codec(error) => code_of_codec(error),
         _ => FAILURE,
+    }
+}
+
+fn code_of_pack(error: &tessera_pack::Error) -> Option<u8> {
+    use tessera_pack::Error as Pack;
+    match error {
+        Pack::Io(_) => None,
+        Pack::NotAPack | Pack::UnsupportedVersion(_) | Pack::Damaged(_) => Some(DAMAGED),
+        Pack::NoSuchPicture(_) | Pack::Exists(_) | Pack::BadName(_) => Some(USAGE),
+        Pack::OtherDictionary(_) | Pack::Dictionary(_) => Some(DICTIONARY),
+        Pack::Codec(error) => Some(code_of_codec(error)),
     }
 }
 

@@ -50,12 +50,18 @@ enum Command {
     Encode(commands::encode::EncodeArgs),
     /// Decode .tsr files to a common format.
     Decode(commands::decode::DecodeArgs),
-    /// Show what .tsr files hold and whether they are intact.
+    /// Show what .tsr and .tsp files hold and whether they are intact.
     Info(commands::info::InfoArgs),
     /// Look at pictures in the browser.
     View(commands::view::ViewArgs),
     /// Make .tsr files known to the desktop: thumbnails, opening, ImageMagick.
     Desktop(commands::desktop::DesktopArgs),
+    /// Put the pictures of folders into one .tsp file, with a dictionary of their own if that pays.
+    Pack(commands::pack::PackArgs),
+    /// Decode pictures of a .tsp file, all of them or some.
+    Unpack(commands::unpack::UnpackArgs),
+    /// List the pictures of a .tsp file.
+    List(commands::list::ListArgs),
     /// Measure rate-distortion curves of codecs and write a report.
     Rd(commands::rd::RdArgs),
     /// Compare two pictures, .tsr files included: every metric, and where they differ.
@@ -84,6 +90,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Info(args) => commands::info::run(&args),
         Command::View(args) => commands::view::run(&args),
         Command::Desktop(args) => commands::desktop::run(&args),
+        Command::Pack(args) => commands::pack::run(&args),
+        Command::Unpack(args) => commands::unpack::run(&args),
+        Command::List(args) => commands::list::run(&args),
         Command::Rd(args) => commands::rd::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Train(args) => commands::train::run(&args),

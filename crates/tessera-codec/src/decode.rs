@@ -323,8 +323,12 @@ impl Decoder {
         if needed == builtin.id() {
             return Ok(builtin);
         }
-        if let Some(found) = self.dictionaries.iter().find(|dict| dict.id() == needed) {
-            return Ok(found);
+        let mut offered = (self.dictionaries.iter()).filter(|dict| needed.names(dict.id()));
+        if let Some(found) = offered.next() {
+            return match offered.any(|other| other.id() != found.id()) {
+                true => Err(DictionaryError::Ambiguous { id: needed }),
+                false => Ok(found),
+            };
         }
         Err(match (needed, self.dictionaries.as_slice()) {
             (DictId::Builtin(number), _) => DictionaryError::UnknownBuiltin(number),

@@ -62,6 +62,16 @@ impl Distortion {
         mean <= MOST_ERROR * step * step + unit * unit + 1.0
     }
 
+    /// Sum of the squared errors of all colour samples, in squares of the whole range of a sample.
+    pub fn squared_error(&self) -> f64 {
+        self.squared_error as f64 / f64::from(self.peak.max(1)).powi(2)
+    }
+
+    /// How many colour samples were compared.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
     /// Peak signal to noise ratio in decibels over all colour samples; infinite when identical.
     pub fn psnr(&self) -> f64 {
         let mean = self.squared_error as f64 / self.samples.max(1) as f64;

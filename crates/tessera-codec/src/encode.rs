@@ -69,6 +69,7 @@ pub struct Encoder {
     measure: bool,
     cancel: CancelToken,
     dictionary: Option<PreparedDictionary>,
+    short_name: bool,
     watch: TileWatch,
 }
 
@@ -85,6 +86,7 @@ impl Default for Encoder {
             measure: true,
             cancel: CancelToken::default(),
             dictionary: None,
+            short_name: false,
             watch: TileWatch::default(),
         }
     }
@@ -241,6 +243,14 @@ impl Encoder {
     #[must_use]
     pub fn dictionary(mut self, dictionary: impl Into<PreparedDictionary>) -> Self {
         self.dictionary = Some(dictionary.into());
+        self
+    }
+
+    /// Names a learned dictionary in 4 bytes and not in 16. A reader that has another dictionary whose name starts alike
+    /// must be told which one is meant; the checksums do not tell.
+    #[must_use]
+    pub fn short_dictionary_name(mut self, short: bool) -> Self {
+        self.short_name = short;
         self
     }
 
@@ -438,6 +448,8 @@ struct Job<'a> {
     /// The format as coded: opaque alpha may be gone.
     format: PixelFormat,
     dictionary: &'a PreparedDictionary,
+    /// Whether the header names the dictionary by the start of its hash.
+    short_name: bool,
     effort: u8,
     tile_log2: u8,
     point: OperatingPoint,
@@ -469,6 +481,7 @@ impl<'a> Job<'a> {
             info,
             format,
             dictionary,
+            short_name: encoder.short_name,
             effort: match pass {
                 Pass::Rough => FASTEST_EFFORT,
                 Pass::Exact => encoder.effort,
@@ -618,7 +631,10 @@ impl<'a> Job<'a> {
         let config = self.tile_config(self.grid().rect(0));
         Header {
             format: self.format,
-            dictionary: self.dictionary.id(),
+            dictionary: match self.short_name {
+                true => self.dictionary.id().shortened(),
+                false => self.dictionary.id(),
+            },
             width: self.info.width(),
             height: self.info.height(),
             tile_log2: self.tile_log2,

@@ -134,6 +134,15 @@ pub enum DictionaryError {
         /// Its identity.
         id: DictId,
     },
+    /// Several of those offered have the short name that the picture uses.
+    #[error(
+        "this picture names its dictionary by {id} alone, and several that were offered start \
+         like this; offer only the right one"
+    )]
+    Ambiguous {
+        /// The short name.
+        id: DictId,
+    },
     /// A built-in dictionary of a newer program.
     #[error(
         "this picture needs the built-in dictionary number {0}, which this program does not \

@@ -8,7 +8,7 @@ use crate::net::Nets;
 use crate::patch_net::PatchNets;
 use crate::prior::Prior;
 use crate::reference::Reference;
-use crate::{format, identity, layout};
+use crate::{difference, format, identity, layout};
 use std::sync::Arc;
 
 /// Everything sender and receiver must both hold to understand a picture.
@@ -153,14 +153,29 @@ impl Dictionary {
         Self::carried(DictionaryBuilder::untrained(), identity::UNTRAINED)
     }
 
-    /// Reads a dictionary file and validates all of it.
+    /// Reads a dictionary file, full or a difference from the built-in dictionary, and validates all of it.
     ///
     /// # Errors
     /// If the bytes are no dictionary of this version, or contradict themselves.
     pub fn from_bytes(data: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes_with(data, &|_| None)
+    }
+
+    /// The same for a difference from any dictionary that `bases` has.
+    ///
+    /// # Errors
+    /// See [`Self::from_bytes`]; [`Error::MissingBase`] if `bases` does not have the base of a difference.
+    pub fn from_bytes_with(
+        data: &[u8],
+        bases: &dyn Fn(DictId) -> Option<Self>,
+    ) -> Result<Self, Error> {
+        let (content, identity) = match difference::is_difference(data) {
+            true => difference::read(data, bases)?,
+            false => (format::read(data)?, DictId::of(data)),
+        };
         Ok(Self {
-            content: Arc::new(format::read(data)?),
-            identity: DictId::of(data),
+            content: Arc::new(content),
+            identity,
         })
     }
 
@@ -175,6 +190,27 @@ impl Dictionary {
     /// The dictionary as a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         format::write(&self.content)
+    }
+
+    /// The dictionary as a file that says how it differs from `base`; whoever reads it needs that too.
+    ///
+    /// ```
+    /// use tessera_dict::Dictionary;
+    ///
+    /// let base = Dictionary::builtin();
+    /// let own = base.edited(|parts| parts.shrinkage[0][0] ^= 1)?;
+    /// let small = own.to_difference(base);
+    /// assert!(small.len() < own.to_bytes().len() / 100);
+    /// assert_eq!(Dictionary::from_bytes(&small)?.id(), own.id());
+    /// # Ok::<(), tessera_dict::Error>(())
+    /// ```
+    pub fn to_difference(&self, base: &Self) -> Vec<u8> {
+        difference::write(&self.content, &base.content, base.id())
+    }
+
+    /// The parts.
+    pub(crate) fn content(&self) -> &DictionaryBuilder {
+        &self.content
     }
 
     /// The name by which files refer to this dictionary.

@@ -20,6 +20,16 @@ pub enum Error {
     /// The file contradicts itself.
     #[error("the dictionary is corrupt: {0}; get a fresh copy of it")]
     Corrupt(&'static str),
+    /// A difference without what it differs from.
+    #[error(
+        "the dictionary is a difference from the dictionary {0}, which is not there; put that into the store with `tessera dict install`"
+    )]
+    MissingBase(crate::DictId),
+    /// A difference that does not give what it promises.
+    #[error(
+        "the difference from dictionary {0} does not give the dictionary it promises: it is damaged, or was made for another base; get a fresh copy of it"
+    )]
+    WrongBase(crate::DictId),
     /// The parts handed to a builder make no dictionary.
     #[error("the parts make no dictionary: {0}")]
     Unfit(&'static str),

@@ -17,7 +17,8 @@ use tessera_patch::Shape;
 use byteorder::{LittleEndian, ReadBytesExt, WriteBytesExt};
 use std::borrow::Cow;
 
-const MAGIC: [u8; 3] = *b"TSD";
+/// The first bytes of every dictionary file.
+pub(crate) const MAGIC: [u8; 3] = *b"TSD";
 /// Version this crate reads and writes. Readers skip sections they do not know, so whatever a decoder must know raises
 /// it: networks for patches and the size of the network behind the filter made it 2.
 pub const VERSION: u8 = 4;
@@ -322,7 +323,7 @@ fn read_words(body: &mut &[u8], count: usize) -> Result<Vec<u16>, Error> {
         .collect())
 }
 
-fn take_array<const N: usize>(body: &mut &[u8]) -> Result<[u8; N], Error> {
+pub(crate) fn take_array<const N: usize>(body: &mut &[u8]) -> Result<[u8; N], Error> {
     let (head, rest) = body.split_first_chunk().ok_or(Error::Truncated)?;
     *body = rest;
     Ok(*head)

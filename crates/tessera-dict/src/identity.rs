@@ -1,6 +1,6 @@
 //! What names a dictionary, and the dictionaries every program carries.
 
-use crate::{Dictionary, Error, format};
+use crate::{Dictionary, Error, difference, format};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -11,14 +11,41 @@ pub enum DictId {
     Builtin(u8),
     /// Any other, by the 128-bit hash of its content.
     Hash([u8; 16]),
+    /// Any other, by the first bytes of that hash: a short name in a file, and never the identity of a dictionary.
+    Prefix([u8; 4]),
 }
 
 impl DictId {
-    /// The identity of a dictionary file: the first 128 bits of its BLAKE3 hash.
+    /// The identity of a full dictionary file: the first 128 bits of its BLAKE3 hash.
     pub fn of(file: &[u8]) -> Self {
         let mut hash = [0; 16];
         hash.copy_from_slice(&blake3::hash(file).as_bytes()[..16]);
         Self::Hash(hash)
+    }
+
+    /// Whether this name in a file stands for the dictionary with the identity `own`.
+    pub fn names(self, own: Self) -> bool {
+        match (self, own) {
+            (Self::Prefix(start), Self::Hash(hash)) => hash.starts_with(&start),
+            (name, own) => name == own,
+        }
+    }
+
+    /// The shortest name a file can have for this identity.
+    #[must_use]
+    pub fn shortened(self) -> Self {
+        match self {
+            Self::Hash([a, b, c, d, ..]) => Self::Prefix([a, b, c, d]),
+            name => name,
+        }
+    }
+
+    /// The identity that a dictionary file has or, being a difference, promises to give; reading it compares.
+    pub fn stated_by(file: &[u8]) -> Self {
+        match difference::head(file) {
+            Ok(head) => head.identity,
+            Err(_) => Self::of(file),
+        }
     }
 }
 
@@ -27,6 +54,7 @@ impl fmt::Display for DictId {
         match self {
             Self::Builtin(number) => write!(f, "builtin:{number}"),
             Self::Hash(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            Self::Prefix(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
         }
     }
 }
@@ -87,6 +115,16 @@ pub(crate) fn of_content(file: &[u8]) -> DictId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_names_stand_for_what_they_start() {
+        let own = DictId::Hash(std::array::from_fn(|i| i as u8));
+        assert_eq!(own.shortened(), DictId::Prefix([0, 1, 2, 3]));
+        assert!(own.shortened().names(own) && own.names(own));
+        assert!(!own.shortened().names(DictId::Hash([0; 16])));
+        assert!(own.to_string().starts_with(&own.shortened().to_string()));
+        assert_eq!(DictId::Builtin(5).shortened(), DictId::Builtin(5));
+    }
 
     #[test]
     fn the_default_dictionary_is_its_file() {

@@ -2,6 +2,7 @@
 
 pub mod basis;
 mod dictionary;
+pub mod difference;
 mod error;
 pub mod filter;
 pub mod format;
@@ -11,8 +12,10 @@ pub mod net;
 mod pack;
 pub mod patch_net;
 pub mod prior;
+pub mod range;
 pub mod reference;
 pub mod store;
+pub mod transfer;
 
 pub use basis::{Basis, BasisSet, PlaneKind};
 pub use dictionary::{Dictionary, DictionaryBuilder};

@@ -4,7 +4,7 @@ use crate::error::Error;
 use std::cmp::Ordering;
 
 /// Largest size of an unpacked section; the default dictionary's largest takes a quarter of it.
-const MAX_SECTION: usize = 1 << 24;
+pub(crate) const MAX_SECTION: usize = 1 << 24;
 
 const TOO_LONG: Error = Error::Corrupt("a section is longer than it says");
 

@@ -1,7 +1,8 @@
 //! Where dictionaries lie on this machine, so that every program finds the same ones.
 //!
 //! The store is every `.tsd` file, whatever its name, in the folders of `TESSERA_DICT_PATH` and in the user's data
-//! folder. A file counts as a dictionary by the hash of its content alone.
+//! folder. A file counts as a dictionary by the hash of its content alone; a difference by the hash it promises, which is
+//! compared when it is read.
 
 use crate::{DictId, Dictionary, Error};
 use std::ffi::OsString;
@@ -11,6 +12,9 @@ use std::path::PathBuf;
 pub const SEARCH_PATH: &str = "TESSERA_DICT_PATH";
 /// Extension of dictionary files.
 pub const EXTENSION: &str = "tsd";
+
+/// Differences from differences that are followed; files could name each other in a circle.
+const DEEPEST: u32 = 4;
 
 /// The folders that are searched, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +64,7 @@ impl Store {
             paths.sort();
             // A file that cannot be read is not in the store; the next folder may have a copy.
             let identified = paths.into_iter().filter_map(|path| {
-                let id = DictId::of(&std::fs::read(&path).ok()?);
+                let id = DictId::stated_by(&std::fs::read(&path).ok()?);
                 Some((path, id))
             });
             found.extend(identified);
@@ -74,21 +78,53 @@ impl Store {
         Some(self.files().into_iter().find(matches)?.0)
     }
 
+    /// The file of the dictionary that a picture names.
+    ///
+    /// # Errors
+    /// [`StoreError::Ambiguous`] if several dictionaries have this short name.
+    pub fn find_named(&self, name: DictId) -> Result<Option<PathBuf>, StoreError> {
+        let mut found = self.files();
+        found.retain(|(_, id)| name.names(*id));
+        match found.first() {
+            Some((_, first)) if found.iter().any(|(_, id)| id != first) => {
+                let files = found.into_iter().map(|(path, _)| path).collect();
+                Err(StoreError::Ambiguous(name, files))
+            }
+            _ => Ok(found.into_iter().next().map(|(path, _)| path)),
+        }
+    }
+
     /// Reads the dictionary that a picture names; `None` if it is nowhere, which is no error: the built-in ones need no
     /// file.
     ///
     /// # Errors
     /// [`StoreError`] if it is there and cannot be read.
     pub fn load(&self, id: DictId) -> Result<Option<Dictionary>, StoreError> {
-        let Some(path) = self.find(&id.to_string()) else {
+        let Some(path) = self.find_named(id)? else {
             return Ok(None);
         };
         let file = std::fs::read(&path);
         let read = file.map_err(|error| StoreError::Io(path.clone(), error))?;
-        let dictionary = Dictionary::from_bytes(&read);
+        let dictionary = self.parse(&read);
         dictionary
             .map(Some)
             .map_err(|error| StoreError::Dictionary(path, error))
+    }
+
+    /// Reads the bytes of a dictionary file; if they are a difference, its base may lie in the store.
+    ///
+    /// # Errors
+    /// See [`Dictionary::from_bytes_with`].
+    pub fn parse(&self, file: &[u8]) -> Result<Dictionary, Error> {
+        self.parse_to(file, DEEPEST)
+    }
+
+    fn parse_to(&self, file: &[u8], depth: u32) -> Result<Dictionary, Error> {
+        Dictionary::from_bytes_with(file, &|base| {
+            let depth = depth.checked_sub(1)?;
+            let path = self.find(&base.to_string())?;
+            self.parse_to(&std::fs::read(path).ok()?, depth).ok()
+        })
     }
 
     /// Where a new dictionary of this user belongs.
@@ -103,6 +139,11 @@ pub enum StoreError {
     /// The file cannot be read.
     #[error("cannot read {}: {_1}", _0.display())]
     Io(PathBuf, std::io::Error),
+    /// Several dictionaries have the short name that a picture uses.
+    #[error(
+        "several dictionaries have names that start with {_0}: {_1:?}; name the right one with --dict"
+    )]
+    Ambiguous(DictId, Vec<PathBuf>),
     /// The file is no valid dictionary.
     #[error("{}: {_1}", _0.display())]
     Dictionary(PathBuf, Error),
@@ -165,6 +206,31 @@ mod tests {
             store.load(damaged),
             Err(StoreError::Dictionary(_, Error::NotADictionary))
         ));
+    }
+
+    #[test]
+    fn short_names_are_found_unless_they_are_ambiguous() {
+        let folder = tempfile::tempdir().unwrap();
+        // Differences whose promised identities share their first four bytes.
+        let head = |last: u8| [b"TSD\x83\x04".as_slice(), &[7; 15], &[last]].concat();
+        std::fs::write(folder.path().join("a.tsd"), head(1)).unwrap();
+        let store = store_of(&[(SEARCH_PATH, folder.path())]);
+        let name = DictId::Prefix([7; 4]);
+        assert_eq!(
+            store.find_named(name).unwrap(),
+            Some(folder.path().join("a.tsd"))
+        );
+        std::fs::write(folder.path().join("copy.tsd"), head(1)).unwrap();
+        assert!(
+            store.find_named(name).unwrap().is_some(),
+            "a copy is the same"
+        );
+        std::fs::write(folder.path().join("b.tsd"), head(2)).unwrap();
+        assert!(matches!(
+            store.find_named(name),
+            Err(StoreError::Ambiguous(..))
+        ));
+        assert_eq!(store.find_named(DictId::Prefix([8; 4])).unwrap(), None);
     }
 
     #[cfg(target_os = "linux")]

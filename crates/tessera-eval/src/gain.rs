@@ -93,7 +93,8 @@ pub fn measure(
     if files.is_empty() {
         return Err(GainError::NoPictures);
     }
-    let dictionary_bytes = dictionary.to_bytes().len();
+    let difference = dictionary.to_difference(Dictionary::builtin());
+    let dictionary_bytes = difference.len().min(dictionary.to_bytes().len());
     let ours = Quality::list(LADDER);
     let mut contenders: Vec<(String, Arc<dyn Codec>, Vec<Quality>)> = vec![
         (

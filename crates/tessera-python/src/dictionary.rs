@@ -129,9 +129,11 @@ impl Dictionary {
     }
 
     fn __hash__(&self) -> u64 {
+        let fold = |bytes: &[u8]| (bytes.iter()).fold(0, |all, &byte| all << 4 ^ u64::from(byte));
         match self.0.id() {
             DictId::Builtin(number) => u64::from(number),
-            DictId::Hash(hash) => hash.iter().fold(0, |all, &byte| all << 4 ^ u64::from(byte)),
+            DictId::Prefix(bytes) => fold(&bytes),
+            DictId::Hash(bytes) => fold(&bytes),
         }
     }
 

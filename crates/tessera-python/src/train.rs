@@ -70,6 +70,7 @@ pub(crate) fn train(py: Python<'_>, wishes: Wishes) -> PyResult<Outcome> {
         finished,
         training,
         validation,
+        ..
     } = trained.raise(py)?;
     Ok((
         dictionary.into(),

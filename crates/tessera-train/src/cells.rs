@@ -4,6 +4,7 @@
 //! prior. Its parameters are fitted to all parts together: p is their mean, c says how much they agree. Both are
 //! pulled towards the dictionary training starts from, so that a cell seen rarely stays where it was.
 
+use crate::thrift::Thrift;
 use tessera_codec::internals::encoder::training::CellCount;
 use tessera_dict::prior::{MAX_COUNT, PriorCell};
 
@@ -23,6 +24,9 @@ const JUDGES: usize = 160;
 /// A cell's first step is 1 / (count + 1.6), that of a Beta prior 1 / (c + 1).
 const COUNT_OFFSET: f64 = 0.6;
 const LOG_ODDS_SCALE: f64 = 16.0;
+/// Bits that a cell takes in a difference: that it changed and to which odds, and its confidence.
+const ODDS_BITS: f64 = 8.0;
+const COUNT_BITS: f64 = 2.5;
 
 /// What all parts say about one cell, beside what it starts from.
 pub(crate) fn fit_cell(start: PriorCell, seen: &[CellCount], pull: Pull) -> PriorCell {
@@ -61,6 +65,37 @@ pub(crate) fn fit_cell(start: PriorCell, seen: &[CellCount], pull: Pull) -> Prio
         log_odds: log_odds.clamp(-127.0, 127.0) as i8,
         count: (best.0 - COUNT_OFFSET).round().min(f64::from(MAX_COUNT)) as u8,
     }
+}
+
+/// The fitted cell in coarse steps if it saves more bits than storing it takes, else the one it started from; `worth` is
+/// how often what was seen will be seen again.
+pub(crate) fn worthwhile_cell(
+    start: PriorCell,
+    fitted: PriorCell,
+    seen: &[CellCount],
+    worth: f64,
+) -> PriorCell {
+    let bits = |cell: PriorCell| {
+        let (p, confidence) = (probability(cell), f64::from(cell.count) + COUNT_OFFSET);
+        let likelihood = |part| log_likelihood(part, confidence * p, confidence * (1.0 - p));
+        -seen.iter().map(likelihood).sum::<f64>() / std::f64::consts::LN_2 * worth
+    };
+    let moved = PriorCell {
+        log_odds: Thrift::odds(fitted.log_odds, start.log_odds),
+        count: start.count,
+    };
+    let surer = PriorCell {
+        count: fitted.count,
+        ..moved
+    };
+    let options = [
+        (start, 0.0),
+        (moved, ODDS_BITS),
+        (surer, ODDS_BITS + COUNT_BITS),
+    ];
+    let costs = options.map(|(cell, price)| (cell, bits(cell) + price));
+    let cheapest = costs.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    cheapest.map_or(start, |(cell, _)| cell)
 }
 
 fn probability(cell: PriorCell) -> f64 {
@@ -136,6 +171,20 @@ mod tests {
             (i32::from(agreeing.log_odds) + 18).abs() <= 2,
             "{agreeing:?}"
         );
+    }
+
+    #[test]
+    fn a_cell_changes_only_if_that_pays() {
+        let start = PriorCell {
+            log_odds: 0,
+            count: 20,
+        };
+        let seen = vec![part(30, 10); 5];
+        let fitted = fit_cell(start, &seen, PULL);
+        assert_eq!(worthwhile_cell(start, fitted, &seen, 0.1), start);
+        let kept = worthwhile_cell(start, fitted, &seen, 10.0);
+        assert!(kept.log_odds % 4 == 0 && kept.log_odds < -8, "{kept:?}");
+        assert_eq!(kept.count, fitted.count);
     }
 
     #[test]

@@ -5,12 +5,16 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
+use std::borrow::Cow;
 use tessera_dict::net::WEIGHT_BITS;
 
 /// Rate of learning at the start; it falls to nearly zero.
 const RATE: f32 = 2e-3;
 /// Part of the descent that is called early.
 const EARLY: f32 = 0.1;
+
+/// Part of the descent, at its end, in which weights are used in the steps they will be stored with.
+const COARSE: f32 = 0.5;
 
 /// What a network learns from.
 pub(crate) trait Examples {
@@ -38,6 +42,8 @@ pub(crate) struct Schedule {
     pub(crate) seed: u64,
     /// Largest magnitude of a rounded weight.
     pub(crate) max_weight: i16,
+    /// Steps of a rounded weight; coarse ones are learned with, so that the network makes up for them.
+    pub(crate) step: i16,
     /// Time it may take; the rate then falls as the time does.
     pub(crate) budget: Budget,
 }
@@ -54,6 +60,7 @@ pub(crate) fn learn(examples: &impl Examples, schedule: &Schedule) -> [Vec<i16>;
             descent.time += 1;
             let left = (1.0 - descent.time as f32 / steps).min(schedule.budget.part_left());
             let rate = RATE * (1.5 * left + 0.02).min(1.0);
+            descent.coarse = schedule.step > 1 && left < COARSE;
             descent.step(examples, batch, rate, left > 1.0 - EARLY);
             if schedule.budget.is_over() {
                 return descent.rounded();
@@ -87,10 +94,6 @@ impl Layer {
         }
     }
 
-    fn forward(&self, inputs: MatRef<'_, f32>) -> Mat<f32> {
-        product(self.weights.as_ref(), inputs)
-    }
-
     /// One step against the gradient.
     fn learn(&mut self, gradient: &Mat<f32>, rate: f32, time: i32) {
         const DECAY: [f32; 2] = [0.9, 0.999];
@@ -107,12 +110,22 @@ impl Layer {
         }
     }
 
-    fn rounded(&self, limit: f32) -> Vec<i16> {
+    /// The weights in steps of `step` as they will be stored.
+    fn in_steps(&self, limit: f32, step: f32) -> Mat<f32> {
+        let scale = f32::from(1u16 << WEIGHT_BITS);
+        let most = (limit / step).floor();
+        Mat::from_fn(self.weights.nrows(), self.weights.ncols(), |i, j| {
+            let steps = (self.weights[(i, j)] * scale / step).round();
+            steps.clamp(-most, most) * step / scale
+        })
+    }
+
+    fn rounded(&self, limit: f32, step: f32) -> Vec<i16> {
         let scale = f32::from(1u16 << WEIGHT_BITS);
         let (units, inputs) = (self.weights.nrows(), self.weights.ncols());
+        let stored = self.in_steps(limit, step);
         (0..units * inputs)
-            .map(|at| self.weights[(at / inputs, at % inputs)] * scale)
-            .map(|weight| weight.round().clamp(-limit, limit) as i16)
+            .map(|at| (stored[(at / inputs, at % inputs)] * scale).round() as i16)
             .collect()
     }
 }
@@ -121,6 +134,8 @@ struct Descent<'a> {
     schedule: &'a Schedule,
     layers: [Layer; 3],
     time: i32,
+    /// Whether weights are used in the steps they will be stored with.
+    coarse: bool,
 }
 
 impl<'a> Descent<'a> {
@@ -135,34 +150,56 @@ impl<'a> Descent<'a> {
                 Layer::new(outputs, second + 1, 0.1, random),
             ],
             time: 0,
+            coarse: false,
         }
     }
 
     /// What the dictionary holds.
     fn rounded(&self) -> [Vec<i16>; 3] {
-        let limit = f32::from(self.schedule.max_weight);
-        self.layers.each_ref().map(|layer| layer.rounded(limit))
+        let (limit, step) = self.limit_and_step();
+        (self.layers.each_ref()).map(|layer| layer.rounded(limit, step))
+    }
+
+    fn limit_and_step(&self) -> (f32, f32) {
+        let Schedule {
+            max_weight, step, ..
+        } = *self.schedule;
+        (f32::from(max_weight), f32::from(step))
+    }
+
+    /// The weights that predictions are made with; the gradient moves those behind them.
+    fn used(&self) -> [Cow<'_, Mat<f32>>; 3] {
+        let (limit, step) = self.limit_and_step();
+        (self.layers.each_ref()).map(|layer| match self.coarse {
+            true => Cow::Owned(layer.in_steps(limit, step)),
+            false => Cow::Borrowed(&layer.weights),
+        })
     }
 
     fn step(&mut self, examples: &impl Examples, batch: &[usize], rate: f32, early: bool) {
         let inputs = Mat::from_fn(self.schedule.sizes[0], batch.len(), |i, j| {
             examples.input(batch[j], i)
         });
-        let first = self.passed_on(self.layers[0].forward(inputs.as_ref()));
-        let second = self.passed_on(self.layers[1].forward(first.as_ref()));
-        let mut blame = self.layers[2].forward(second.as_ref());
+        let used = self.used();
+        let first = self.passed_on(product((*used[0]).as_ref(), inputs.as_ref()));
+        let second = self.passed_on(product((*used[1]).as_ref(), first.as_ref()));
+        let mut blame = product((*used[2]).as_ref(), second.as_ref());
         for (j, &at) in batch.iter().enumerate() {
             let said = blame.col_as_slice_mut(j);
             examples.blame(at, said, early);
             said.iter_mut()
                 .for_each(|blame| *blame *= 2.0 / batch.len() as f32);
         }
+        let mut gradients = Vec::new();
         for (layer, inputs) in [(2, &second), (1, &first), (0, &inputs)] {
-            let gradient = product(blame.as_ref(), inputs.transpose());
+            gradients.push(product(blame.as_ref(), inputs.transpose()));
             if layer > 0 {
-                blame = handed_back(&self.layers[layer].weights, &blame, inputs);
+                blame = handed_back(&used[layer], &blame, inputs);
             }
-            self.layers[layer].learn(&gradient, rate, self.time);
+        }
+        drop(used);
+        for (layer, gradient) in self.layers.iter_mut().rev().zip(&gradients) {
+            layer.learn(gradient, rate, self.time);
         }
     }
 

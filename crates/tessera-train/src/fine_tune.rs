@@ -26,12 +26,13 @@ use crate::patch_net::PatchNetSamples;
 use crate::priors::fit_priors;
 use crate::provenance::{History, Origin};
 use crate::size::within;
-use crate::transfer::transfer;
+use crate::thrift::Thrift;
 use crate::validation::{RatePoint, ValidationCurves, change, change_of_files};
 use crate::workers::Workers;
 use std::sync::Arc;
 use tessera_codec::internals::encoder::training::Decisions;
 use tessera_dict::filter::BANDS;
+use tessera_dict::transfer::transfer;
 use tessera_dict::{DictId, Dictionary, FilterSet};
 use tessera_patch::shape::SHAPE_COUNT;
 
@@ -50,6 +51,9 @@ pub struct FineTuneParams {
     pub note: String,
     /// What gains are told against, if it is not the start.
     pub baseline: Option<Dictionary>,
+    /// Pictures that will be coded with the dictionary, which is stored as a difference from the built-in one: what does
+    /// not pay for its bytes there is not learned. Infinitely many if size does not matter.
+    pub pictures: f64,
     /// The pictures that became references of the start, see [`ReferenceChoice`](crate::references::ReferenceChoice).
     pub taken: Vec<usize>,
     /// Time it may take. With less than it would need, every stage looks at fewer pictures and crops, so that none
@@ -68,6 +72,7 @@ impl Default for FineTuneParams {
             max_bytes: None,
             note: String::new(),
             baseline: None,
+            pictures: f64::INFINITY,
             taken: Vec::new(),
             budget: Budget::default(),
             workers: None,
@@ -84,6 +89,8 @@ pub struct FineTuned {
     pub change: f64,
     /// The same of whole files: they name a learned dictionary in more bytes than a built-in one.
     pub file_change: f64,
+    /// The same of all expected files and the dictionary itself; that of the files if size does not matter.
+    pub total_change: f64,
     /// Whether the run ended by itself.
     pub finished: bool,
 }
@@ -150,6 +157,10 @@ pub fn fine_tune(
         baseline: ValidationCurves::new(),
         best: resumed.unwrap_or(start).clone(),
         change: 0.0,
+        thrift: Thrift {
+            pictures: f64::INFINITY,
+            bytes: 0.0,
+        },
         history: match resumed {
             Some(checkpoint) => origin.history_of(checkpoint)?,
             None => History::default(),
@@ -164,6 +175,7 @@ pub fn fine_tune(
     Ok(FineTuned {
         change: run.change,
         file_change: run.file_change(),
+        total_change: run.total(&run.best, run.change),
         finished,
         dictionary: run.best,
     })
@@ -181,6 +193,8 @@ struct Run<'a> {
     baseline: ValidationCurves,
     best: Dictionary,
     change: f64,
+    /// What may be spent on the dictionary.
+    thrift: Thrift,
     history: History,
 }
 
@@ -196,6 +210,10 @@ impl<'a> Run<'a> {
         let baseline = self.params.baseline.as_ref().unwrap_or(self.start);
         self.baseline = self.validate(baseline, self.params.budget.share(FOR_VALIDATION))?;
         self.validation_order.truncate(self.baseline.len());
+        self.thrift = Thrift {
+            pictures: self.params.pictures,
+            bytes: self.usual_bytes()?,
+        };
         if self.history.rounds() > 0 || self.params.baseline.is_some() {
             self.change = self.validated(&self.best.clone())?;
         }
@@ -214,6 +232,44 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Bytes of a whole held-out picture at a usual quality.
+    fn usual_bytes(&self) -> Result<f64, TrainError> {
+        let mut sum = 0.0;
+        for (&picture, curve) in self.validation_order.iter().zip(&self.baseline) {
+            let usual = curve[QUANTISERS.len() / 2].bytes as f64;
+            sum += usual * self.validation.parts_of(picture, self.params.crop)?;
+        }
+        Ok(sum / self.baseline.len().max(1) as f64)
+    }
+
+    /// Change of all expected files and the dictionary together.
+    fn total(&self, dictionary: &Dictionary, change: f64) -> f64 {
+        change + self.thrift.part(self.stored_bytes(dictionary))
+    }
+
+    /// Bytes of the dictionary's file: nothing if it is what every program carries, whatever it says of its origin.
+    fn stored_bytes(&self, dictionary: &Dictionary) -> usize {
+        if !self.thrift.counts() {
+            return dictionary.to_bytes().len();
+        }
+        let builtin = Dictionary::builtin();
+        let bytes = dictionary.to_difference(builtin).len();
+        let silent = builtin.edited(|parts| parts.provenance = dictionary.provenance().into());
+        match silent {
+            Ok(silent) if silent.id() == dictionary.id() => 0,
+            _ => bytes,
+        }
+    }
+
+    /// Takes a proposal over if everything together becomes smaller.
+    fn accept(&mut self, dictionary: Dictionary, change: f64) {
+        let before = self.total(&self.best, self.change);
+        let better = self.total(&dictionary, change) < before || !self.fits(&self.best);
+        if better && self.fits(&dictionary) {
+            (self.best, self.change) = (dictionary, change);
+        }
+    }
+
     /// Has the best dictionary tell where it comes from.
     fn describe(&mut self, origin: &Origin) -> Result<(), TrainError> {
         let provenance = origin.describe(&self.history);
@@ -225,6 +281,9 @@ impl<'a> Run<'a> {
     ///
     /// They stay if held-out pictures gain even before the priors know them.
     fn propose_patch_nets(&mut self) -> Result<(), TrainError> {
+        let Some(size) = self.thrift.patch_nets() else {
+            return Ok(());
+        };
         let tasks: Vec<Task> = (0..PATCH_NET_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &QUANTISERS))
             .collect();
@@ -232,17 +291,17 @@ impl<'a> Run<'a> {
         let budget = self.params.budget.share(FOR_PATCH_NETS);
         let looking = budget.share(FOR_EXAMPLES);
         let coder = ClosedLoopCoder::new(self.training, self.start)?.by(self.workers());
-        let size = self.batch_size();
-        for (batch, chunk) in batches(&tasks, size, &looking).iter().enumerate() {
+        let together = self.batch_size();
+        for (batch, chunk) in batches(&tasks, together, &looking).iter().enumerate() {
             if batch > 0 && looking.is_over() {
                 break;
             }
             go_on(self.observer)?;
-            (self.observer).progress(Stage::Prediction, batch * size, 2 * tasks.len());
+            (self.observer).progress(Stage::Prediction, batch * together, 2 * tasks.len());
             let patch_net_samples = coder.patch_net_samples(chunk, tasks.len())?;
             patch_net_samples.into_iter().for_each(|own| all.merge(own));
         }
-        let nets = all.learn(self.params.seed, budget, |done| {
+        let nets = all.learn(self.params.seed, size, budget, |done| {
             (self.observer).progress(Stage::Prediction, SHAPE_COUNT + done, 2 * SHAPE_COUNT);
             go_on(self.observer)
         })?;
@@ -251,9 +310,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let change = self.validated(&next)?;
-        if change < self.change {
-            (self.best, self.change) = (next, change);
-        }
+        self.accept(next, change);
         Ok(())
     }
 
@@ -264,38 +321,50 @@ impl<'a> Run<'a> {
         let seen = self.collect(&self.best.clone(), turn, HARVEST_PASSES, budget)?;
         let tuned = self.tuned(&self.best, &seen)?;
         let tuned_change = self.validated(&tuned)?;
+        let based_change = self.propose_bases(&tuned, seen, turn)?;
+        self.history
+            .add(tuned_change, based_change.unwrap_or(tuned_change));
+        self.accept(tuned, tuned_change);
+        self.undo_filter()?;
+        self.propose_filter_nets(turn)
+    }
+
+    /// Proposes bases and magnitude models on top of what was tuned, and tells how the held-out pictures like them; nothing
+    /// if none is worth its bytes.
+    fn propose_bases(
+        &mut self,
+        tuned: &Dictionary,
+        seen: Collected,
+        turn: usize,
+    ) -> Result<Option<f64>, TrainError> {
         self.observer.progress(Stage::Bases, 0, 1);
-        let mut based = self.with_new_bases(&tuned, &seen)?;
-        if let Some(limit) = self.params.max_bytes {
+        let mut based = self.with_new_bases(tuned, &seen)?;
+        if let (Some(limit), false) = (self.params.max_bytes, self.thrift.counts()) {
             based = within(based, &seen.harvest, limit)?;
         }
         drop(seen);
+        if based.id() == tuned.id() {
+            return Ok(None);
+        }
         let budget = self.params.budget.share(FOR_SETTLING);
         let again = self.collect(&based, turn + HARVEST_PASSES, SETTLING_PASSES, budget)?;
         let based = self.tuned(&based, &again)?;
-        let based_change = self.validated(&based)?;
-        self.history.add(tuned_change, based_change);
-        for (dictionary, change) in [(tuned, tuned_change), (based, based_change)] {
-            let better = change < self.change || !self.fits(&self.best);
-            if better && self.fits(&dictionary) {
-                (self.best, self.change) = (dictionary, change);
-            }
-        }
-        self.undo_filter()?;
-        self.propose_filter_nets(turn)
+        let change = self.validated(&based)?;
+        self.accept(based, change);
+        Ok(Some(change))
     }
 
     fn file_change(&self) -> f64 {
         let baseline = self.params.baseline.as_ref().unwrap_or(self.start);
         match baseline.id() {
             DictId::Builtin(_) => change_of_files(self.change, &self.baseline),
-            DictId::Hash(_) => self.change,
+            _ => self.change,
         }
     }
 
     fn fits(&self, dictionary: &Dictionary) -> bool {
         let limit = self.params.max_bytes;
-        limit.is_none_or(|limit| dictionary.to_bytes().len() <= limit)
+        limit.is_none_or(|limit| self.stored_bytes(dictionary) <= limit)
     }
 
     /// Goes back to the filters of the start if held-out pictures take fewer bits with them.
@@ -307,28 +376,27 @@ impl<'a> Run<'a> {
                 parts.chroma_filter = self.start.chroma_filter().clone();
             })?;
             let change = self.validated(&plain)?;
-            if change < self.change {
-                (self.best, self.change) = (plain, change);
-            }
+            self.accept(plain, change);
         }
         Ok(())
     }
 
     /// Proposes a network learned from what the best dictionary's filter leaves.
     fn propose_filter_nets(&mut self, turn: usize) -> Result<(), TrainError> {
+        let Some(step) = self.thrift.filter_net() else {
+            return Ok(());
+        };
         let plain = self.best.edited(|parts| parts.nets = [None, None])?;
         let budget = self.params.budget.share(FOR_NETWORK);
         let samples = self.net_samples(&plain, turn, budget.share(FOR_EXAMPLES))?;
         self.observer.progress(Stage::Network, 1, 2);
-        let nets = learn_nets(samples, self.params.seed, budget);
+        let nets = learn_nets(samples, self.params.seed, step, budget);
         let next = plain.edited(|parts| parts.nets = nets)?;
         if next.nets() == self.best.nets() || !self.fits(&next) {
             return Ok(());
         }
         let change = self.validated(&next)?;
-        if change < self.change {
-            (self.best, self.change) = (next, change);
-        }
+        self.accept(next, change);
         Ok(())
     }
 
@@ -366,10 +434,13 @@ impl<'a> Run<'a> {
     fn tuned(&self, dictionary: &Dictionary, seen: &Collected) -> Result<Dictionary, TrainError> {
         let mut next = dictionary.to_builder();
         let start = self.start;
+        let thrift = self.thrift.counts().then_some(self.thrift);
         next.luma_prior = transfer(start.luma_prior(), start.luma(), &next.luma);
         next.chroma_prior = transfer(start.chroma_prior(), start.chroma(), &next.chroma);
-        [next.luma_prior, next.chroma_prior] = fit_priors(&next, &seen.decisions);
-        let bands = if next.nets == [None, None] { BANDS } else { 0 };
+        [next.luma_prior, next.chroma_prior] = fit_priors(&next, &seen.decisions, thrift);
+        // Weights in coarse steps cost more bits than the old ones, and fine ones take too many bytes.
+        let fitted = next.nets == [None, None] && thrift.is_none();
+        let bands = if fitted { BANDS } else { 0 };
         for (band, [luma, chroma]) in seen.filters.iter().enumerate().take(bands) {
             let fit =
                 |statistics, filter: &FilterSet| solve_filter_from(statistics, &filter.bands[band]);
@@ -389,7 +460,10 @@ impl<'a> Run<'a> {
         let (luma, chroma) = (dictionary.luma(), dictionary.chroma());
         let adapted = adapt_bases(&seen.harvest, [luma, chroma], training_speed().lambda);
         let mut next = dictionary.to_builder();
-        [next.luma, next.chroma] = adapted;
+        let [luma_start, chroma_start] = [self.start.luma(), self.start.chroma()];
+        let [adapted_luma, adapted_chroma] = adapted;
+        next.luma = (self.thrift).bases(adapted_luma, luma_start, &seen.harvest);
+        next.chroma = (self.thrift).bases(adapted_chroma, chroma_start, &seen.harvest);
         next.luma_prior = transfer(dictionary.luma_prior(), luma, &next.luma);
         next.chroma_prior = transfer(dictionary.chroma_prior(), chroma, &next.chroma);
         Ok(next.build()?)

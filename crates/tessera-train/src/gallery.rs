@@ -171,6 +171,15 @@ impl Gallery {
         Ok((planes, part))
     }
 
+    /// How many parts of this size a whole picture amounts to.
+    pub(crate) fn parts_of(&self, index: usize, crop: u32) -> Result<f64, TrainError> {
+        let picture = self.load(index)?;
+        let part = part_of(&picture, crop, 0);
+        let pixels = |width: u32, height: u32| f64::from(width) * f64::from(height);
+        let whole = pixels(picture.width(), picture.height());
+        Ok(whole / pixels(part.width, part.height))
+    }
+
     /// A hash of all files' contents.
     ///
     /// # Errors

@@ -132,6 +132,11 @@ impl Harvest {
             .map(|(key, group)| (*key, group.samples.as_slice()))
     }
 
+    /// How many patches of a group had something to code.
+    pub(crate) fn patches(&self, key: GroupKey) -> usize {
+        self.groups.get(&key).map_or(0, |group| group.seen as usize)
+    }
+
     /// How many patches chose a basis.
     pub(crate) fn usage(&self, key: GroupKey, choice: usize) -> u64 {
         self.usage.get(&(key, choice)).copied().unwrap_or(0)

@@ -102,18 +102,20 @@ pub(crate) fn samples_per_part(parts: usize) -> usize {
 }
 
 /// Learns the networks of both plane kinds from the samples of all parts; none where there are too few.
-pub(crate) fn learn_nets(samples: [NetSamples; 2], seed: u64, budget: Budget) -> Nets {
+///
+/// Weights are multiples of `step`.
+pub(crate) fn learn_nets(samples: [NetSamples; 2], seed: u64, step: i16, budget: Budget) -> Nets {
     let nets: Vec<Option<Net>> = samples
         .into_par_iter()
         .map(|samples| {
             let enough = samples.targets.len() >= FEWEST_SAMPLES;
-            enough.then(|| learn_net(samples, seed, budget))
+            enough.then(|| learn_net(samples, seed, step, budget))
         })
         .collect();
     nets.try_into().expect("there are two plane kinds")
 }
 
-fn learn_net(mut samples: NetSamples, seed: u64, budget: Budget) -> Net {
+fn learn_net(mut samples: NetSamples, seed: u64, step: i16, budget: Budget) -> Net {
     let extent = extent_of(&samples.places);
     samples.fill_in_places(extent);
     let schedule = Schedule {
@@ -123,6 +125,7 @@ fn learn_net(mut samples: NetSamples, seed: u64, budget: Budget) -> Net {
         epochs: EPOCHS,
         seed,
         max_weight: MAX_WEIGHT,
+        step,
         budget,
     };
     let [first, second, last] = learn(&samples, &schedule);
@@ -177,7 +180,12 @@ mod tests {
         let mut all = samples(FEWEST_SAMPLES);
         let extent = extent_of(&all.places);
         all.fill_in_places(extent);
-        let nets = learn_nets([samples(FEWEST_SAMPLES), samples(10)], 1, Budget::default());
+        let nets = learn_nets(
+            [samples(FEWEST_SAMPLES), samples(10)],
+            1,
+            1,
+            Budget::default(),
+        );
         assert!(nets[1].is_none(), "ten samples are too few");
         let net = nets[0].as_ref().unwrap();
         let layers = [&net.first, &net.second, &net.last];

@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::descent::{Examples, Schedule, learn};
 use crate::error::TrainError;
 use crate::net::extent_of;
+use crate::thrift::NetSize;
 use borsh::{BorshDeserialize, BorshSerialize};
 use rayon::prelude::*;
 use tessera_codec::internals::encoder::training::{
@@ -149,6 +150,7 @@ impl PatchNetSamples {
     pub(crate) fn learn(
         self,
         seed: u64,
+        size: NetSize,
         budget: Budget,
         mut go_on: impl FnMut(usize) -> Result<(), TrainError>,
     ) -> Result<Option<PatchNets>, TrainError> {
@@ -166,7 +168,7 @@ impl PatchNetSamples {
             let some: Vec<(Shape, Patches)> = shapes.by_ref().take(SIDE_BY_SIDE).collect();
             waiting -= some.iter().filter(enough).count();
             let learned = some.into_par_iter().map(|(shape, patches)| {
-                learn_net(patches, shape, extent, seed, budget.share(share))
+                learn_net(patches, shape, extent, seed, size, budget.share(share))
             });
             nets.extend(learned.collect::<Vec<Option<PatchNet>>>());
         }
@@ -182,6 +184,7 @@ fn learn_net(
     shape: Shape,
     extent: [u16; 2],
     seed: u64,
+    size: NetSize,
     budget: Budget,
 ) -> Option<PatchNet> {
     if patches.len() < FEWEST_PATCHES {
@@ -203,28 +206,37 @@ fn learn_net(
         outputs: outputs(shape),
         scale: 2f32.powi(fraction) / ONE,
     };
+    let used = size.units.min(units(shape));
     let [first, second, last] = learn(
         &examples,
         &Schedule {
-            sizes: [
-                examples.inputs,
-                units(shape),
-                units(shape),
-                PREDICTIONS * examples.outputs,
-            ],
+            sizes: [examples.inputs, used, used, PREDICTIONS * examples.outputs],
             constant: 1.0,
             batch: BATCH,
             epochs: EPOCHS,
             seed,
             max_weight: MAX_WEIGHT,
+            step: size.step,
             budget,
         },
     );
+    let all = units(shape);
     Some(PatchNet {
-        first,
-        second,
-        last,
+        first: padded(first, examples.inputs, examples.inputs, all),
+        second: padded(second, used + 1, all + 1, all),
+        last: padded(last, used + 1, all + 1, PREDICTIONS * examples.outputs),
     })
+}
+
+/// A layer of few units as one of `units` that have `inputs` inputs, the last of them constant; the others count for
+/// nothing.
+fn padded(weights: Vec<i16>, from: usize, inputs: usize, units: usize) -> Vec<i16> {
+    let mut all = vec![0; units * inputs];
+    for (to, own) in all.chunks_exact_mut(inputs).zip(weights.chunks_exact(from)) {
+        to[..from - 1].copy_from_slice(&own[..from - 1]);
+        to[inputs - 1] = own[from - 1];
+    }
+    all
 }
 
 /// Patches as examples.
@@ -313,7 +325,7 @@ mod tests {
         let mut all = patch_net_samples(shape, 3 * FEWEST_PATCHES);
         all.merge(patch_net_samples(Shape::new(8, 8).unwrap(), 100));
         let nets = all
-            .learn(1, Budget::default(), |_| Ok(()))
+            .learn(1, NetSize::FULL, Budget::default(), |_| Ok(()))
             .unwrap()
             .unwrap();
         assert!(nets.extent[0] > 190 && nets.extent[1] > 90);
@@ -350,7 +362,7 @@ mod tests {
             patch.fill(if i % 2 == 0 { 100 } else { -100 });
         }
         let nets = all
-            .learn(1, Budget::default(), |_| Ok(()))
+            .learn(1, NetSize::FULL, Budget::default(), |_| Ok(()))
             .unwrap()
             .unwrap();
         let net = nets.nets[shape.index()].as_ref().unwrap();
@@ -363,11 +375,36 @@ mod tests {
     }
 
     #[test]
+    fn few_units_are_stored_as_all_of_which_most_do_nothing() {
+        let shape = Shape::new(4, 4).unwrap();
+        let size = NetSize { units: 8, step: 32 };
+        let all = patch_net_samples(shape, 3 * FEWEST_PATCHES);
+        let nets = all.learn(1, size, Budget::default(), |_| Ok(())).unwrap();
+        let nets = nets.unwrap();
+        let net = nets.nets[shape.index()].as_ref().unwrap();
+        let layers = [&net.first, &net.second, &net.last];
+        let sizes = tessera_dict::patch_net::weights(shape);
+        assert_eq!(layers.map(Vec::len), sizes);
+        let used = layers.into_iter().flatten().filter(|&&weight| weight != 0);
+        assert!(used.clone().count() <= 8 * inputs(shape) + 8 * 9 + 32 * 9);
+        assert!(used.clone().all(|weight| weight % 32 == 0));
+        // It still says what it learned: the lowest frequency follows the first input.
+        let mut seen = vec![0.0; inputs(shape)];
+        *seen.last_mut().unwrap() = 1.0;
+        let dark = descent::outputs(layers, &seen, 1.0)[0];
+        seen[0] = 1.0;
+        let bright = descent::outputs(layers, &seen, 1.0)[0];
+        assert!(bright - dark > 2.0, "{dark} to {bright}");
+    }
+
+    #[test]
     fn stopping_is_heard_and_parts_share() {
         let shape = Shape::new(4, 4).unwrap();
         let all = patch_net_samples(shape, 100);
         assert!(matches!(
-            all.learn(1, Budget::default(), |_| Err(TrainError::Stopped)),
+            all.learn(1, NetSize::FULL, Budget::default(), |_| Err(
+                TrainError::Stopped
+            )),
             Err(TrainError::Stopped)
         ));
         let part = PatchNetSamples {

@@ -1,15 +1,18 @@
 //! Priors fitted to recorded decisions: cells by their counts, mixing weights by descent.
 
-use crate::cells::{Pull, fit_cell};
+use crate::cells::{Pull, fit_cell, worthwhile_cell};
+use crate::thrift::Thrift;
 use rayon::prelude::*;
 use tessera_codec::internals::encoder::training::{CarriedModels, CellCount, Decisions};
-use tessera_dict::layout::{BasisTotals, MAX_INPUTS};
+use tessera_dict::layout::{BasisTotals, ELEMENTS, MAX_INPUTS};
 use tessera_dict::{DictionaryBuilder, PlaneKind, Prior};
 
 /// Independent descents over parts of the decisions; fixed, so that threads do not matter.
 const CHAINS: usize = 4;
 /// Times the weights run over all decisions.
 const EPOCHS: usize = 2;
+/// Part of what a cell saves by itself that is left when its probability is mixed with others.
+const MIXED_SHARE: f64 = 0.4;
 /// How strongly starting values hold.
 const PULL: Pull = Pull {
     mean: 0.5,
@@ -17,34 +20,70 @@ const PULL: Pull = Pull {
 };
 
 /// Priors of luma and chroma that code parts like these in few bits, each part starting from them.
-pub(crate) fn fit_priors(dictionary: &DictionaryBuilder, parts: &[Decisions]) -> [Prior; 2] {
+///
+/// With `thrift` cells change only as far as that pays.
+pub(crate) fn fit_priors(
+    dictionary: &DictionaryBuilder,
+    parts: &[Decisions],
+    thrift: Option<Thrift>,
+) -> [Prior; 2] {
     let totals = [dictionary.luma.totals(), dictionary.chroma.totals()];
     let start = [&dictionary.luma_prior, &dictionary.chroma_prior];
     let mut priors = [PlaneKind::Luma, PlaneKind::Chroma].map(|kind| {
         let (start, totals) = (start[kind as usize], totals[kind as usize]);
-        fit_cells(start, kind, totals, parts)
+        fit_cells(start, kind, totals, parts, thrift)
     });
     for _ in 0..EPOCHS {
         priors = descend(priors, totals, parts);
     }
+    if let Some(thrift) = thrift {
+        for (prior, start) in priors.iter_mut().zip(start) {
+            thrift.mixing_weights(prior, start);
+        }
+    }
     priors
 }
 
-fn fit_cells(start: &Prior, kind: PlaneKind, totals: BasisTotals, parts: &[Decisions]) -> Prior {
+fn fit_cells(
+    start: &Prior,
+    kind: PlaneKind,
+    totals: BasisTotals,
+    parts: &[Decisions],
+    thrift: Option<Thrift>,
+) -> Prior {
     let counts = parts.par_iter().map(|part| part.cell_counts(kind, totals));
     let mut seen: Vec<CellCount> = counts.collect::<Vec<_>>().concat();
     // Stable, so that the parts of a cell stay in order.
     seen.par_sort_by_key(|count| count.cell);
     let groups: Vec<&[CellCount]> = seen.chunk_by(|a, b| a.cell == b.cell).collect();
-    let fitted: Vec<_> = groups
-        .par_iter()
-        .map(|group| fit_cell(start.cells[group[0].cell as usize], group, PULL))
-        .collect();
+    let often = thrift.map(|thrift| thrift.pictures / parts.len().max(1) as f64);
+    let alone = lone_cells(totals);
+    let fit = |group: &&[CellCount]| {
+        let cell = group[0].cell as usize;
+        let fitted = fit_cell(start.cells[cell], group, PULL);
+        match often {
+            Some(often) => {
+                let share = if cell < alone { 1.0 } else { MIXED_SHARE };
+                worthwhile_cell(start.cells[cell], fitted, group, share * often)
+            }
+            None => fitted,
+        }
+    };
+    let fitted: Vec<_> = groups.par_iter().map(fit).collect();
     let mut prior = start.clone();
     for (group, cell) in groups.iter().zip(fitted) {
         prior.cells[group[0].cell as usize] = cell;
     }
     prior
+}
+
+/// How many cells stand before those that are mixed with others.
+fn lone_cells(totals: BasisTotals) -> usize {
+    let alone = ELEMENTS
+        .into_iter()
+        .take_while(|element| element.inputs() == 1);
+    let sizes = alone.flat_map(|element| element.layout(totals).inputs);
+    sizes.sum()
 }
 
 /// Carries the weights from part to part while the cells start anew each time; the mean over the way counts.

@@ -2,7 +2,7 @@
 
 use crate::error::TrainError;
 use crate::harvest::{GroupKey, Harvest};
-use crate::transfer::transfer;
+use tessera_dict::transfer::transfer;
 use tessera_dict::{BasisSet, Dictionary, PlaneKind};
 
 /// The dictionary without those learned bases that are used least for their size, so that it fits into `limit` bytes.

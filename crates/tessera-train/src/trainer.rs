@@ -36,7 +36,7 @@ const USUAL_HOLDOUT: f64 = 0.1;
 ///     .max_size(2_000_000)
 ///     .train()?;
 /// if trained.change.is_some_and(|change| change < -0.01) {
-///     std::fs::write("holiday.tsd", trained.dictionary.to_bytes())?;
+///     std::fs::write("holiday.tsd", trained.to_file())?;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,6 +54,8 @@ pub struct Trained {
     /// Change of the held-out pictures' files at equal error against the built-in dictionary, as a fraction; `None`
     /// for a dictionary that was trained from scratch, which is not validated.
     pub change: Option<f64>,
+    /// The same with the dictionary itself counted, over all pictures that are expected.
+    pub total_change: Option<f64>,
     /// Whether training ended by itself and not because its time was over or the observer asked for it.
     pub finished: bool,
     /// The pictures it was learned from, those that became references included.
@@ -79,11 +81,22 @@ struct Plan {
     time: Option<Duration>,
     holdout: f64,
     max_size: Option<usize>,
+    expected: Option<f64>,
     references: bool,
     seed: u64,
     threads: Option<NonZeroUsize>,
     note: String,
     workers: Option<Arc<dyn Workers>>,
+}
+
+impl Trained {
+    /// The dictionary as a file: a difference from the built-in one, or all of it if it was trained from scratch.
+    pub fn to_file(&self) -> Vec<u8> {
+        match self.change {
+            Some(_) => self.dictionary.to_difference(Dictionary::builtin()),
+            None => self.dictionary.to_bytes(),
+        }
+    }
 }
 
 impl Trainer<'_> {
@@ -100,6 +113,7 @@ impl Trainer<'_> {
                 time: None,
                 holdout: USUAL_HOLDOUT,
                 max_size: None,
+                expected: None,
                 references: true,
                 seed: 1,
                 threads: None,
@@ -144,6 +158,13 @@ impl Trainer<'_> {
     /// Largest size of the dictionary's file in bytes.
     pub fn max_size(mut self, bytes: usize) -> Self {
         self.plan.max_size = Some(bytes);
+        self
+    }
+
+    /// How many pictures will be coded with the dictionary, those that are found if nothing is said. What does not pay for
+    /// its bytes with so many is not learned; with infinitely many, size does not matter.
+    pub fn expected_pictures(mut self, count: f64) -> Self {
+        self.plan.expected = Some(count);
         self
     }
 
@@ -211,17 +232,21 @@ impl Plan {
         budget: Budget,
         observer: &mut dyn TrainObserver,
     ) -> Result<Trained, TrainError> {
-        let gallery = self.gallery(observer)?;
-        match &self.start {
-            Start::Scratch => self.train_from_scratch(gallery, observer),
-            Start::Builtin => self.fine_tune(&gallery, Dictionary::builtin(), budget, observer),
-            Start::Dictionary(start) => self.fine_tune(&gallery, start, budget, observer),
-        }
+        let (gallery, found) = self.gallery(observer)?;
+        let start = match &self.start {
+            Start::Scratch => return self.train_from_scratch(gallery, observer),
+            Start::Builtin => Dictionary::builtin(),
+            Start::Dictionary(start) => start,
+        };
+        let expected = self.expected.unwrap_or(found as f64);
+        self.fine_tune(&gallery, start, expected, budget, observer)
     }
 
-    /// The readable pictures; all of them only from scratch, as the recipe of the built-in dictionary has it.
-    fn gallery(&self, observer: &mut dyn TrainObserver) -> Result<Gallery, TrainError> {
+    /// The readable pictures; all of them only from scratch, as the recipe of the built-in dictionary has it. Also, how many
+    /// files there are.
+    fn gallery(&self, observer: &mut dyn TrainObserver) -> Result<(Gallery, usize), TrainError> {
         let gallery = Gallery::open(&self.pictures).map_err(TrainError::Open)?;
+        let found = gallery.len();
         let (gallery, skipped) = match self.start {
             Start::Scratch => gallery.readable(),
             _ => gallery.sampled(Trainer::MOST_FILES).readable(),
@@ -229,7 +254,7 @@ impl Plan {
         skipped.iter().for_each(|file| observer.skipped(file));
         match gallery.len() {
             0 => Err(TrainError::NoPictures),
-            _ => Ok(gallery),
+            _ => Ok((gallery, found)),
         }
     }
 
@@ -248,6 +273,7 @@ impl Plan {
         Ok(Trained {
             dictionary,
             change: None,
+            total_change: None,
             finished: true,
             training: gallery,
             validation: Gallery::default(),
@@ -258,6 +284,7 @@ impl Plan {
         &self,
         gallery: &Gallery,
         start: &Dictionary,
+        expected: f64,
         budget: Budget,
         observer: &mut dyn TrainObserver,
     ) -> Result<Trained, TrainError> {
@@ -265,7 +292,8 @@ impl Plan {
             return Err(TrainError::OnePicture);
         }
         let (training, validation) = gallery.hold_out(self.holdout);
-        let chosen = self.choose_references(&training, &validation, start, budget, observer)?;
+        let params = self.reference_params(start, expected, budget.share(FOR_REFERENCES));
+        let chosen = self.choose_references(&training, &validation, start, &params, observer)?;
         let (start, builtin) = (&chosen.dictionary, Dictionary::builtin());
         let params = FineTuneParams {
             seed: self.seed,
@@ -273,6 +301,7 @@ impl Plan {
             note: self.note.clone(),
             baseline: (start.id() != builtin.id()).then(|| builtin.clone()),
             taken: chosen.taken.clone(),
+            pictures: expected,
             budget,
             workers: self.workers.clone(),
             ..FineTuneParams::default()
@@ -285,6 +314,7 @@ impl Plan {
         Ok(Trained {
             dictionary: tuned.dictionary,
             change: Some(tuned.file_change),
+            total_change: Some(tuned.total_change),
             finished: tuned.finished,
             training,
             validation,
@@ -298,7 +328,7 @@ impl Plan {
         training: &Gallery,
         validation: &Gallery,
         start: &Dictionary,
-        budget: Budget,
+        params: &ReferenceParams,
         observer: &mut dyn TrainObserver,
     ) -> Result<ReferenceChoice, TrainError> {
         if let Some(checkpoint) = &self.resumed {
@@ -307,8 +337,7 @@ impl Plan {
         if !self.references {
             return Ok(ReferenceChoice::none(start.clone()));
         }
-        let params = self.reference_params(start, budget.share(FOR_REFERENCES));
-        match choose_references(training, validation, start, &params, observer) {
+        match choose_references(training, validation, start, params, observer) {
             Err(TrainError::Stopped) => {
                 observer.references_chosen(None);
                 Ok(ReferenceChoice::none(start.clone()))
@@ -321,9 +350,15 @@ impl Plan {
         }
     }
 
-    fn reference_params(&self, start: &Dictionary, budget: Budget) -> ReferenceParams {
+    fn reference_params(
+        &self,
+        start: &Dictionary,
+        expected: f64,
+        budget: Budget,
+    ) -> ReferenceParams {
         let mut params = ReferenceParams {
             seed: self.seed,
+            pictures: expected,
             budget,
             ..ReferenceParams::default()
         };

@@ -21,7 +21,10 @@ pub(crate) fn write(corpus: &Path) -> io::Result<()> {
             write_parts(corpus, &name, &file, &container)?;
         }
     }
-    write_seed(corpus, "dictionary", "nothing-changed", &[])
+    write_seed(corpus, "dictionary", "nothing-changed", &[])?;
+    write_seed(corpus, "difference", "nothing", &[0; 8])?;
+    // An index of no dictionary, no template and no picture.
+    write_seed(corpus, "pack", "empty", &[0; 10])
 }
 
 /// The streams in a folder and in those below it; dictionaries and hashes lie beside them.

@@ -46,7 +46,7 @@ pub struct EncodeArgs {
 
 /// What bits are spent on.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum TuneArg {
+pub(super) enum TuneArg {
     /// What people see.
     #[default]
     Visual,
@@ -78,6 +78,9 @@ struct EncodeSettings {
     /// Encode with a learned dictionary: a .tsd file or an identity.
     #[arg(long, value_name = "FILE|ID")]
     dict: Option<PathBuf>,
+    /// Name the learned dictionary in 4 bytes and not in 16; for readers that have few dictionaries.
+    #[arg(long, requires = "dict")]
+    short_name: bool,
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
@@ -270,6 +273,7 @@ impl EncodeSettings {
             .threads(threads)
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
+            .short_dictionary_name(self.short_name)
             .measure_distortion(self.verify || !verbosity::quiet());
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {

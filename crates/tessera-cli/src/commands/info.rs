@@ -1,5 +1,7 @@
 //! `tessera info`: what files hold and whether they are intact, without decoding them.
 
+mod pack;
+
 use crate::exit::{self, Told};
 use crate::{files, pictures};
 use anyhow::{Context, Result, anyhow};
@@ -81,6 +83,11 @@ struct Unreadable {
 /// # Errors
 /// When a file cannot be read or anything in it is damaged; the report is printed all the same.
 pub fn run(args: &InfoArgs) -> Result<()> {
+    if let ([path], false) = (&args.inputs[..], args.json)
+        && pack::is_pack(path)
+    {
+        return pack::run(path);
+    }
     let looked_at: Vec<_> = (args.inputs.iter())
         .map(|path| (path.as_path(), look_at(path)))
         .collect();

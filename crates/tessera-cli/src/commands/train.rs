@@ -42,6 +42,10 @@ pub struct TrainArgs {
     /// Largest size of the dictionary: 500000, 800k, 2M.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     max_size: Option<usize>,
+    /// How many pictures will be coded with the dictionary: what does not pay for its bytes with so many is left out.
+    /// `all` if its size does not matter [default: those that are found].
+    #[arg(long = "pictures", value_name = "N", value_parser = parse_expected)]
+    expected: Option<f64>,
     /// Carries no reference pictures in the dictionary, even if they would pay.
     #[arg(long)]
     no_references: bool,
@@ -112,6 +116,9 @@ fn trainer(args: &TrainArgs) -> Result<Trainer<'static>> {
     if let Some(bytes) = args.max_size {
         trainer = trainer.max_size(bytes);
     }
+    if let Some(count) = args.expected {
+        trainer = trainer.expected_pictures(count);
+    }
     if let Some(threads) = args.threads {
         trainer = trainer.threads(threads);
     }
@@ -136,7 +143,8 @@ fn is_better(
     time: Budget,
     watch: &Watch,
 ) -> Result<bool> {
-    let learned = gain::is_worth_telling(change);
+    let learned = gain::is_worth_telling(change) && trained.total_change < Some(0.0);
+    tell_total(args, trained);
     if args.no_report {
         eprintln!(
             "held-out pictures: {:+.1} % bits at equal error against the default dictionary",
@@ -160,6 +168,22 @@ fn is_better(
     Ok(measured.is_worth_telling())
 }
 
+/// What everything together comes to: the reason for what is kept and what is not.
+fn tell_total(args: &TrainArgs, trained: &Trained) {
+    if let Some(total) = trained.total_change {
+        let pictures = match args.expected {
+            Some(count) if count.is_infinite() => return,
+            Some(count) => count as usize,
+            None => trained.training.len() + trained.validation.len(),
+        };
+        verbosity::detail(format_args!(
+            "{pictures} pictures and the dictionary ({} bytes) together: {:+.1} % against the default dictionary",
+            trained.to_file().len(),
+            100.0 * total
+        ));
+    }
+}
+
 fn why_nothing_is_written(args: &TrainArgs, trained: &Trained) -> String {
     let reason = match trained.finished {
         true => "nothing that was learned is better than the default dictionary",
@@ -172,7 +196,7 @@ fn why_nothing_is_written(args: &TrainArgs, trained: &Trained) -> String {
 }
 
 fn write(args: &TrainArgs, trained: &Trained) -> Result<()> {
-    let file = trained.dictionary.to_bytes();
+    let file = trained.to_file();
     write_output(&args.output, &file, args.force)?;
     remove_checkpoint(&args.output);
     eprintln!(
@@ -258,7 +282,7 @@ fn remove_checkpoint(output: &Path) {
     let _gone_already = std::fs::remove_file(checkpoint_path(output));
 }
 
-fn parse_time(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(text.len() - text.ends_with(['s', 'm', 'h']) as usize);
     let seconds = match unit {
         "m" => 60.0,
@@ -269,6 +293,16 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     value
         .and_then(|value| Duration::try_from_secs_f64(value * seconds).ok())
         .ok_or_else(|| "a time is a number with s, m or h behind it, such as 10m".into())
+}
+
+fn parse_expected(text: &str) -> Result<f64, String> {
+    if text == "all" {
+        return Ok(f64::INFINITY);
+    }
+    let count: Option<u64> = text.parse().ok().filter(|&count| count > 0);
+    count
+        .map(|count| count as f64)
+        .ok_or_else(|| "a number of pictures, such as 5000, or `all`".into())
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

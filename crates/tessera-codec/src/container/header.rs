@@ -30,7 +30,9 @@ pub const MAX_SIDE: u32 = 65535;
 pub(super) const MAX_LEN: usize = 64;
 
 /// Dictionary byte that announces a 128-bit hash.
-const DICTIONARY_BY_HASH: u8 = 0xFF;
+pub(super) const DICTIONARY_BY_HASH: u8 = 0xFF;
+/// Dictionary byte that announces the first bytes of one.
+pub(super) const DICTIONARY_BY_PREFIX: u8 = 0xFE;
 
 const PART: &str = "the header";
 
@@ -43,7 +45,7 @@ const DEPTH_SHIFT: u32 = 3;
 const DEPTH_MASK: u8 = 0b11;
 const SUBSAMPLED: u8 = 0b0010_0000;
 const FORMAT_RESERVED: u8 = 0b0100_0000;
-const HAS_FEATURES: u8 = 0b1000_0000;
+pub(super) const HAS_FEATURES: u8 = 0b1000_0000;
 
 // Bits of the features byte.
 const FEATURE_TILES: u8 = 0b01;
@@ -253,6 +255,7 @@ fn read_features(reader: &mut ByteReader<'_>, format_byte: u8) -> Result<u8, For
 fn read_dictionary(reader: &mut ByteReader<'_>) -> Result<DictId, FormatError> {
     Ok(match reader.u8()? {
         DICTIONARY_BY_HASH => DictId::Hash(reader.array()?),
+        DICTIONARY_BY_PREFIX => DictId::Prefix(reader.array()?),
         number => DictId::Builtin(number),
     })
 }
@@ -261,6 +264,10 @@ fn read_dictionary(reader: &mut ByteReader<'_>) -> Result<DictId, FormatError> {
 fn put_dictionary(out: &mut Vec<u8>, dictionary: DictId) {
     match dictionary {
         DictId::Builtin(number) => out.push(number),
+        DictId::Prefix(start) => {
+            out.push(DICTIONARY_BY_PREFIX);
+            out.extend(start);
+        }
         DictId::Hash(hash) => {
             out.push(DICTIONARY_BY_HASH);
             out.extend(hash);
@@ -407,6 +414,8 @@ mod tests {
             header.metadata_len = 1234;
             header.dictionary = DictId::Hash([7; 16]);
             (header.width, header.height) = (MAX_SIDE, 1);
+            assert_round_trip(&header);
+            header.dictionary = header.dictionary.shortened();
             assert_round_trip(&header);
         }
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod bytes;
 mod check;
+pub mod condensed;
 mod header;
 pub(crate) mod metadata;
 mod source;

@@ -28,6 +28,8 @@ pub struct ReferenceParams {
     pub seed: u64,
     /// Bytes that all references together may take in the dictionary.
     pub max_bytes: usize,
+    /// Pictures that will profit from them; infinitely many if size does not matter.
+    pub pictures: f64,
     /// Luma quantisers at which savings count.
     pub quantisers: Vec<u8>,
     /// Time it may take: with less of it fewer candidates are looked at.
@@ -39,6 +41,7 @@ impl Default for ReferenceParams {
         Self {
             seed: 1,
             max_bytes: 256 << 10,
+            pictures: f64::INFINITY,
             quantisers: vec![56, 68, 80],
             budget: Budget::default(),
         }
@@ -91,6 +94,11 @@ impl ReferenceReport {
             "{count} reference pictures ({names}) take {} bytes",
             self.bytes
         )
+    }
+
+    /// Bytes of a picture with its part of the references.
+    fn total(&self, pictures: f64) -> f64 {
+        self.after + self.bytes as f64 / pictures
     }
 
     /// Pictures after which the references have paid for their own size.
@@ -167,7 +175,7 @@ pub fn choose_references(
         }
         let chosen: Vec<&Candidate> = ranked[..count].iter().map(|&i| &candidates[i]).collect();
         let tried = validator.trial(&chosen)?;
-        if tried.report.after < best.report.after {
+        if tried.report.total(params.pictures) < best.report.total(params.pictures) {
             best = tried;
         }
         match done(3 + step) {

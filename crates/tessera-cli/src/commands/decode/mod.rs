@@ -22,7 +22,7 @@ use tessera_codec::image_io::{Losses, keeps_rows};
 use tessera_codec::{Band, CodedPicture, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
 
 /// The format when nothing says otherwise.
-const DEFAULT_FORMAT: &str = "png";
+pub(crate) const DEFAULT_FORMAT: &str = "png";
 
 const FOLDERS: &str = "\
 With -r the trees of the folders are kept below the output (-o) or beside the files, in the format of --format. An
@@ -145,6 +145,30 @@ fn run_recursive(args: &DecodeArgs) -> Result<()> {
         Ok(Done::silent(sizes))
     };
     archive::process(plan, &args.folders, replacing, decode)
+}
+
+/// Writes a picture that is open already, whole, in the format that the name of the output or `format` says.
+pub(crate) fn write_picture(
+    coded: &CodedPicture<'_>,
+    output: &Path,
+    format: &str,
+    force: bool,
+) -> Result<()> {
+    let format = OutputFormat::choose(Some(format), output)?;
+    coded.check()?;
+    let metadata = coded.metadata()?;
+    let bands = bands(coded, coded.rect(), keeps_rows(format.image_format()))?;
+    let out = Output::create(output, force)?;
+    let options = PageOptions {
+        quality: None,
+        max_side: None,
+    };
+    let mut page = Page::new(&out, &format, coded.info(), metadata, options)?;
+    for band in bands {
+        page.push(band?.intact()?)?;
+    }
+    note_losses(&page.finish()?);
+    out.commit()
 }
 
 /// `photo.tsr` becomes `photo.png` beside it or in the output folder; standard input goes to standard output.

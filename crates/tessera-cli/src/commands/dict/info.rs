@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use tessera_dict::{BasisSet, format};
+use tessera_dict::{BasisSet, difference, format};
 
 /// Arguments of `tessera dict info`.
 #[derive(Debug, Args)]
@@ -22,7 +22,12 @@ pub(super) struct InfoArgs {
 struct Report {
     identity: String,
     version: u8,
+    /// Of the file.
     bytes: usize,
+    /// The base of a dictionary that is stored as a difference.
+    difference_from: Option<String>,
+    /// Of the dictionary without a base; the sections are those of this form.
+    full_bytes: usize,
     luma_bases: usize,
     chroma_bases: usize,
     references: usize,
@@ -43,11 +48,19 @@ pub(super) fn run(args: &InfoArgs) -> Result<()> {
         let bases = bases.groups().iter().flatten();
         bases.filter(|basis| basis.rotation.is_some()).count()
     };
-    let sections = format::sections(&bytes)?.into_iter();
+    let base = difference::head(&bytes).ok().map(|head| head.base);
+    let size = bytes.len();
+    let full = match base {
+        Some(_) => dictionary.to_bytes(),
+        None => bytes,
+    };
+    let sections = format::sections(&full)?.into_iter();
     let report = Report {
         identity: dictionary.id().to_string(),
         version: format::VERSION,
-        bytes: bytes.len(),
+        bytes: size,
+        difference_from: base.map(|base| base.to_string()),
+        full_bytes: full.len(),
         luma_bases: learned(dictionary.luma()),
         chroma_bases: learned(dictionary.chroma()),
         references: dictionary.references().len(),
@@ -63,12 +76,21 @@ pub(super) fn run(args: &InfoArgs) -> Result<()> {
 }
 
 impl Report {
+    fn difference(&self) -> String {
+        let base = self.difference_from.as_ref();
+        base.map_or_else(String::new, |base| {
+            let full = self.full_bytes;
+            format!("; a difference from {base} that stands for {full} bytes")
+        })
+    }
+
     fn to_text(&self) -> String {
         let mut text = format!(
-            "identity    {}\nfile        {} bytes, format version {}\nbases       {} luma, {} chroma, beside the cosine basis\nreferences  {}\n",
+            "identity    {}\nfile        {} bytes, format version {}{}\nbases       {} luma, {} chroma, beside the cosine basis\nreferences  {}\n",
             self.identity,
             self.bytes,
             self.version,
+            self.difference(),
             self.luma_bases,
             self.chroma_bases,
             self.references

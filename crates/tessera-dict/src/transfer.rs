@@ -1,15 +1,15 @@
 //! Priors of one set of bases carried over to another that has more of them.
 
-use tessera_dict::layout::ELEMENTS;
-use tessera_dict::prior::PriorCell;
-use tessera_dict::{Basis, BasisSet, Prior};
+use crate::layout::ELEMENTS;
+use crate::prior::PriorCell;
+use crate::{Basis, BasisSet, Prior};
 
 /// What a cell copied to a new basis counts for at most.
 const BORROWED_COUNT: u8 = 8;
 
 /// The same prior for `new` bases: every group keeps its bases and may have others behind them, whose cells start
 /// from those of the group's first basis.
-pub(crate) fn transfer(prior: &Prior, old: &BasisSet, new: &BasisSet) -> Prior {
+pub fn transfer(prior: &Prior, old: &BasisSet, new: &BasisSet) -> Prior {
     if old.totals() == new.totals() {
         return prior.clone();
     }
@@ -60,8 +60,8 @@ fn regrouped(table: &[PriorCell], old: &BasisSet, new: &BasisSet) -> Vec<PriorCe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_dict::PlaneKind;
-    use tessera_dict::layout::{Element, totals};
+    use crate::PlaneKind;
+    use crate::layout::{Element, totals};
 
     #[test]
     fn old_bases_keep_their_cells_and_new_ones_borrow() {

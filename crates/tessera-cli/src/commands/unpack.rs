@@ -1,0 +1,126 @@
+//! `tessera unpack`: pictures out of a pack.
+
+use crate::commands::decode::{DEFAULT_FORMAT, write_picture};
+use crate::commands::encode;
+use crate::exit::{Incomplete, Usage};
+use crate::files::{check_output, write_output};
+use crate::{exit, verbosity};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rayon::prelude::*;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use tessera_codec::Decoder;
+use tessera_dict::store;
+use tessera_pack::PackReader;
+
+/// Arguments of `tessera unpack`.
+#[derive(Debug, Args)]
+pub struct UnpackArgs {
+    /// The pack (.tsp).
+    pack: PathBuf,
+    /// Names of pictures, or folders in the pack [default: all].
+    names: Vec<String>,
+    /// The folder to write to; it is made if need be.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Output format (png, jpg, webp, ppm, pgm, pam, tiff, bmp).
+    #[arg(long, default_value = DEFAULT_FORMAT, conflicts_with = "tsr")]
+    format: String,
+    /// Write the coded pictures as .tsr files, and their dictionary beside them.
+    #[arg(long)]
+    tsr: bool,
+    /// Replace files that exist.
+    #[arg(short, long)]
+    force: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the pack cannot be read; of several pictures those that can be decoded are still written.
+pub fn run(args: &UnpackArgs) -> Result<()> {
+    let named = || args.pack.display().to_string();
+    let file = File::open(&args.pack).with_context(named)?;
+    let pack = PackReader::open(file).with_context(named)?;
+    let names = chosen(&pack, &args.names)?;
+    // One thread meets the dictionary first, so that the others need not read it too.
+    let dictionary = pack.dictionary_file().with_context(named)?;
+    pack.dictionary().with_context(named)?;
+    fs::create_dir_all(&args.output)
+        .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
+    if let (true, Some(file)) = (args.tsr, dictionary) {
+        let path = args.output.join(format!("dictionary.{}", store::EXTENSION));
+        check_output(&path, args.force)?;
+        write_output(&path, &file, args.force)?;
+    }
+    let failed = names
+        .par_iter()
+        .filter(|name| match unpack(args, &pack, name) {
+            Ok(()) => false,
+            Err(error) => {
+                eprintln!("tessera: {}", exit::message(&error));
+                true
+            }
+        });
+    match failed.count() {
+        0 => {
+            verbosity::note(format_args!(
+                "{} pictures in {}",
+                names.len(),
+                args.output.display()
+            ));
+            Ok(())
+        }
+        count => bail!(Incomplete(format!(
+            "{count} of {} pictures could not be unpacked",
+            names.len()
+        ))),
+    }
+}
+
+/// The names asked for; a folder stands for all pictures below it.
+fn chosen(pack: &PackReader<File>, asked: &[String]) -> Result<Vec<String>> {
+    if asked.is_empty() {
+        return Ok(pack.names().map(str::to_owned).collect());
+    }
+    let mut names = Vec::new();
+    for wanted in asked {
+        let folder = format!("{}/", wanted.trim_end_matches('/'));
+        let before = names.len();
+        let matching = pack
+            .names()
+            .filter(|name| name == wanted || name.starts_with(&folder));
+        names.extend(matching.map(str::to_owned));
+        if names.len() == before {
+            bail!(Usage(
+                tessera_pack::Error::NoSuchPicture(wanted.clone()).to_string()
+            ));
+        }
+    }
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+fn unpack(args: &UnpackArgs, pack: &PackReader<File>, name: &str) -> Result<()> {
+    let ending = if args.tsr {
+        encode::EXTENSION
+    } else {
+        &args.format
+    };
+    let output = args.output.join(format!("{name}.{ending}"));
+    let folder = output.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    check_output(&output, args.force)?;
+    let named = || format!("{} in {}", name, args.pack.display());
+    if args.tsr {
+        let file = pack.file(name).with_context(named)?;
+        return write_output(&output, &file, args.force);
+    }
+    let coded = pack
+        .picture(name, Decoder::new().threads(1))
+        .with_context(named)?;
+    write_picture(&coded, &output, &args.format, args.force).with_context(named)
+}

@@ -1,0 +1,209 @@
+//! The index at the end of a pack and the trailer behind it (`spec/pack.md`, "Index").
+
+use crate::bytes::{get, get_count, put, take, unzigzag, zigzag};
+use crate::error::Error;
+use crate::{MAGIC, names};
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use std::io::{Read, Write};
+use std::ops::Range;
+
+/// The last bytes of every pack.
+pub(crate) const TRAILER_MAGIC: [u8; 4] = *b"TSPI";
+/// Place and length of the index, its check, the magic.
+pub(crate) const TRAILER_LEN: usize = 8 + 4 + 4 + 4;
+/// An index is not larger when unpacked: some millions of pictures.
+const MOST: u64 = 1 << 28;
+/// Headers that others are told beside.
+pub(crate) const MOST_TEMPLATES: usize = 255;
+
+const RAW: u8 = 0;
+const DEFLATED: u8 = 1;
+
+/// What is where in a pack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Index {
+    /// Where the dictionary lies; empty if there is none.
+    pub(crate) dictionary: Range<u64>,
+    pub(crate) templates: Vec<Vec<u8>>,
+    /// Names in order.
+    pub(crate) names: Vec<String>,
+    /// Where their entries lie.
+    pub(crate) places: Vec<Range<u64>>,
+}
+
+impl Index {
+    /// The index as it is stored, packed if that is shorter.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let plain = self.plain();
+        let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
+        let packed = deflate.write_all(&plain).and_then(|()| deflate.finish());
+        let packed = packed.expect("writing to memory does not fail");
+        let mut out = Vec::new();
+        if packed.len() + 5 < plain.len() {
+            out.push(DEFLATED);
+            put(&mut out, plain.len() as u64);
+            out.extend(packed);
+        } else {
+            out.push(RAW);
+            out.extend(plain);
+        }
+        out
+    }
+
+    fn plain(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let length = |range: &Range<u64>| range.end - range.start;
+        put(&mut out, self.dictionary.start);
+        put(&mut out, length(&self.dictionary));
+        put(&mut out, self.templates.len() as u64);
+        for template in &self.templates {
+            put(&mut out, template.len() as u64);
+            out.extend(template);
+        }
+        put(&mut out, self.names.len() as u64);
+        names::write(self.names.iter().map(String::as_str), &mut out);
+        for place in &self.places {
+            put(&mut out, length(place));
+        }
+        let mut expected = MAGIC.len() as u64;
+        for place in &self.places {
+            put(&mut out, zigzag(place.start.wrapping_sub(expected) as i64));
+            expected = place.end;
+        }
+        out
+    }
+
+    /// Reads a stored index of a pack whose pictures end at `end`.
+    pub(crate) fn read(stored: &[u8], end: u64) -> Result<Self, Error> {
+        match stored.split_first() {
+            Some((&RAW, plain)) => Self::read_plain(plain, end),
+            Some((&DEFLATED, mut packed)) => {
+                let length = get(&mut packed)?;
+                if length > MOST {
+                    return Err(Error::Damaged("the index is too large"));
+                }
+                let mut plain = Vec::new();
+                let unpacked = DeflateDecoder::new(packed)
+                    .take(length)
+                    .read_to_end(&mut plain);
+                match unpacked {
+                    Ok(found) if found as u64 == length => Self::read_plain(&plain, end),
+                    _ => Err(Error::Damaged("the index cannot be unpacked")),
+                }
+            }
+            _ => Err(Error::Damaged("the index is of an unknown kind")),
+        }
+    }
+
+    fn read_plain(mut data: &[u8], end: u64) -> Result<Self, Error> {
+        let data = &mut data;
+        let dictionary = place(get(data)?, get(data)?, end)?;
+        let count = get_count(data)?;
+        if count > MOST_TEMPLATES {
+            return Err(Error::Damaged("there are too many headers"));
+        }
+        let mut templates = Vec::with_capacity(count);
+        for _ in 0..count {
+            let length = get_count(data)?;
+            templates.push(take(data, length)?.to_vec());
+        }
+        let count = get_count(data)?;
+        let names = names::read(data, count)?;
+        let lengths = (0..count)
+            .map(|_| get(data))
+            .collect::<Result<Vec<u64>, _>>()?;
+        let mut places = Vec::with_capacity(count);
+        let mut expected = MAGIC.len() as u64;
+        for length in lengths {
+            let start = expected.wrapping_add(unzigzag(get(data)?) as u64);
+            let range = place(start, length, end)?;
+            expected = range.end;
+            places.push(range);
+        }
+        match data.is_empty() {
+            true => Ok(Self {
+                dictionary,
+                templates,
+                names,
+                places,
+            }),
+            false => Err(Error::Damaged("there is something behind the index")),
+        }
+    }
+
+    /// The number of a name among all.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        let found = self.names.binary_search_by(|own| own.as_str().cmp(name));
+        found.ok()
+    }
+}
+
+/// A part of the file that must lie before its index.
+fn place(start: u64, length: u64, end: u64) -> Result<Range<u64>, Error> {
+    let range = start.checked_add(length).map(|end| start..end);
+    let inside = range.filter(|range| range.end <= end);
+    inside.ok_or(Error::Damaged("a picture lies outside the file"))
+}
+
+/// What stands at the end of a pack whose index begins at `start`.
+pub(crate) fn trailer(start: u64, stored: &[u8]) -> Vec<u8> {
+    let mut out = start.to_le_bytes().to_vec();
+    out.extend((stored.len() as u32).to_le_bytes());
+    out.extend(crc32fast::hash(stored).to_le_bytes());
+    out.extend(TRAILER_MAGIC);
+    out
+}
+
+/// Place, length and check of the index that a trailer speaks of.
+pub(crate) fn read_trailer(trailer: &[u8; TRAILER_LEN]) -> Option<(u64, usize, u32)> {
+    let (fields, magic) = trailer.split_at(TRAILER_LEN - 4);
+    let (start, rest) = fields.split_first_chunk::<8>()?;
+    let (length, check) = rest.split_first_chunk::<4>()?;
+    let check = check.try_into().ok()?;
+    (magic == TRAILER_MAGIC).then_some((
+        u64::from_le_bytes(*start),
+        u32::from_le_bytes(*length) as usize,
+        u32::from_le_bytes(check),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(count: u64) -> Index {
+        Index {
+            dictionary: 3..1003,
+            templates: vec![vec![1, 2, 3], vec![]],
+            names: (0..count).map(|i| format!("folder/{i:05}")).collect(),
+            places: (0..count)
+                .map(|i| 1003 + 100 * i..1103 + 100 * i - i % 3)
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn an_index_comes_back_and_takes_little() {
+        for count in [0, 1, 2, 1000] {
+            let own = index(count);
+            let stored = own.write();
+            assert_eq!(Index::read(&stored, 1 << 20).unwrap(), own);
+            assert!(stored.len() as u64 <= 40 + 8 * count, "{}", stored.len());
+        }
+    }
+
+    #[test]
+    fn damage_is_refused() {
+        let own = index(5);
+        let plain = own.plain();
+        for cut in 0..plain.len() {
+            assert!(Index::read_plain(&plain[..cut], 1 << 20).is_err(), "{cut}");
+        }
+        assert!(Index::read_plain(&plain, 1400).is_err(), "behind the end");
+        assert!(Index::read(&[2, 0], 1 << 20).is_err() && Index::read(&[], 9).is_err());
+        let bomb = [&[DEFLATED][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x7F], &[0; 9]].concat();
+        assert!(Index::read(&bomb, 1 << 20).is_err());
+    }
+}

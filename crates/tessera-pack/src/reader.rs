@@ -1,0 +1,241 @@
+//! Reading packs: the index first, pictures when they are asked for.
+
+use crate::entry::{self, EntryReader, LONGEST_START};
+use crate::error::Error;
+use crate::index::{Index, TRAILER_LEN, TRAILER_MAGIC, read_trailer};
+use crate::{MAGIC, is_pack};
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tessera_codec::{CodedPicture, Decoder, PreparedDictionary};
+use tessera_dict::{DictId, Dictionary};
+
+/// Bytes looked at at a time when the end of a pack is searched for its last index.
+const CHUNK: u64 = 1 << 16;
+
+/// A pack whose index is read.
+#[derive(Debug)]
+pub struct PackReader<R> {
+    pack: Arc<Mutex<R>>,
+    index: Index,
+    /// Bytes up to the end of the index in use.
+    end: u64,
+    /// Bytes of the file.
+    len: u64,
+    dictionary: OnceLock<PreparedDictionary>,
+}
+
+/// What the index says of a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Bytes it takes in the pack, its part of the index not counted.
+    pub bytes: u64,
+}
+
+impl<R: Read + Seek> PackReader<R> {
+    /// Reads the index. If writing was interrupted while pictures were appended, it is the one before.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is no pack, or has no index that is whole.
+    pub fn open(mut pack: R) -> Result<Self, Error> {
+        let len = pack.seek(SeekFrom::End(0))?;
+        check_magic(&mut pack, len)?;
+        let (index, end) = match index_before(&mut pack, len)? {
+            Some(index) => (index, len),
+            None => last_index(&mut pack, len)?,
+        };
+        Ok(Self {
+            pack: Arc::new(Mutex::new(pack)),
+            index,
+            end,
+            len,
+            dictionary: OnceLock::new(),
+        })
+    }
+
+    /// How many pictures there are.
+    pub fn len(&self) -> usize {
+        self.index.names.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.index.names.is_empty()
+    }
+
+    /// The names of all pictures, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.index.names.iter().map(String::as_str)
+    }
+
+    /// All pictures, in the order of their names.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let pairs = self.names().zip(&self.index.places);
+        pairs.map(|(name, place)| Entry {
+            name,
+            bytes: place.end - place.start,
+        })
+    }
+
+    /// Bytes behind the index: not zero if appending was interrupted.
+    pub fn unfinished_bytes(&self) -> u64 {
+        self.len - self.end
+    }
+
+    /// Bytes of the whole file.
+    pub fn file_len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of the dictionary in the pack, zero if there is none.
+    pub fn dictionary_bytes(&self) -> u64 {
+        let Range { start, end } = self.index.dictionary;
+        end - start
+    }
+
+    /// The dictionary in the pack as a file; `None` if the pictures need none.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn dictionary_file(&self) -> Result<Option<Vec<u8>>, Error> {
+        match self.dictionary_bytes() {
+            0 => Ok(None),
+            _ => self.read(self.index.dictionary.clone()).map(Some),
+        }
+    }
+
+    /// The dictionary in the pack, ready for coding; it is read once.
+    ///
+    /// # Errors
+    /// [`Error::Dictionary`] if it is damaged.
+    pub fn dictionary(&self) -> Result<Option<&PreparedDictionary>, Error> {
+        if let Some(known) = self.dictionary.get() {
+            return Ok(Some(known));
+        }
+        let Some(file) = self.dictionary_file()? else {
+            return Ok(None);
+        };
+        let dictionary = PreparedDictionary::from(Dictionary::from_bytes(&file)?);
+        Ok(Some(self.dictionary.get_or_init(|| dictionary)))
+    }
+
+    /// What learned dictionary the pictures name.
+    fn identity(&self) -> Result<Option<DictId>, Error> {
+        Ok(self.dictionary()?.map(|dictionary| dictionary.id()))
+    }
+
+    /// A picture as the file it would be by itself, of which only what is asked for is read.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPicture`], or the entry is damaged.
+    pub fn entry(&self, name: &str) -> Result<EntryReader<R>, Error> {
+        let at = self.index.find(name);
+        let at = at.ok_or_else(|| Error::NoSuchPicture(name.into()))?;
+        let place = self.index.places[at].clone();
+        let start = place.start..place.end.min(place.start + LONGEST_START as u64);
+        let start = self.read(start)?;
+        let (header, told) = entry::header(&start, &self.index.templates, self.identity()?)?;
+        let body = place.start + told as u64..place.end;
+        Ok(EntryReader::new(header, self.pack.clone(), body))
+    }
+
+    /// A picture as a file of its own, byte for byte as it was added. Whoever decodes it needs the dictionary of the pack.
+    ///
+    /// # Errors
+    /// As for [`Self::entry`].
+    pub fn file(&self, name: &str) -> Result<Vec<u8>, Error> {
+        let mut file = Vec::new();
+        self.entry(name)?.read_to_end(&mut file)?;
+        Ok(file)
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
+        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
+        read_range(&mut *pack, range)
+    }
+}
+
+impl<R: Read + Seek + Send + 'static> PackReader<R> {
+    /// A picture that waits to be decoded, all of it or some, by `decoder`, which is given the dictionary of the pack.
+    ///
+    /// # Errors
+    /// As for [`Self::entry`], and [`Error::Codec`] if its header is damaged or too large.
+    pub fn picture(&self, name: &str, decoder: Decoder) -> Result<CodedPicture<'static>, Error> {
+        let decoder = match self.dictionary()? {
+            Some(dictionary) => decoder.dictionary(dictionary.clone()),
+            None => decoder,
+        };
+        Ok(decoder.open(self.entry(name)?)?)
+    }
+}
+
+fn check_magic(pack: &mut (impl Read + Seek), len: u64) -> Result<(), Error> {
+    let start = read_range(pack, 0..len.min(MAGIC.len() as u64))?;
+    match start[..] {
+        _ if start == MAGIC => Ok(()),
+        [_, _, version] if is_pack(&start) => Err(Error::UnsupportedVersion(version)),
+        _ => Err(Error::NotAPack),
+    }
+}
+
+/// Reads a part that lies inside the file.
+fn read_range(pack: &mut (impl Read + Seek), range: Range<u64>) -> Result<Vec<u8>, Error> {
+    pack.seek(SeekFrom::Start(range.start))?;
+    let length = range.end - range.start;
+    let mut bytes = Vec::new();
+    pack.take(length).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 == length {
+        true => Ok(bytes),
+        false => Err(Error::Damaged("the file ends too early")),
+    }
+}
+
+/// The index whose trailer ends at `end`, if there is one and it is whole.
+fn index_before(pack: &mut (impl Read + Seek), end: u64) -> Result<Option<Index>, Error> {
+    let Some(trailer_at) = end.checked_sub(TRAILER_LEN as u64) else {
+        return Ok(None);
+    };
+    let trailer = read_range(pack, trailer_at..end)?;
+    let trailer = trailer.first_chunk().and_then(read_trailer);
+    let Some((start, length, check)) = trailer else {
+        return Ok(None);
+    };
+    if start.checked_add(length as u64) != Some(trailer_at) {
+        return Ok(None);
+    }
+    let stored = read_range(pack, start..trailer_at)?;
+    match crc32fast::hash(&stored) == check {
+        true => Index::read(&stored, start).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Looks for the last index that is whole, from the end on.
+fn last_index(pack: &mut (impl Read + Seek), len: u64) -> Result<(Index, u64), Error> {
+    let mut end = len;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK);
+        // A magic may lie across the border of two chunks.
+        let chunk = read_range(pack, start..len.min(end + TRAILER_MAGIC.len() as u64 - 1))?;
+        let places = chunk.windows(TRAILER_MAGIC.len()).enumerate().rev();
+        for (at, _) in places.filter(|(_, bytes)| *bytes == TRAILER_MAGIC) {
+            let behind = start + (at + TRAILER_MAGIC.len()) as u64;
+            if let Some(index) = index_before(pack, behind)? {
+                return Ok((index, behind));
+            }
+        }
+        end = start;
+    }
+    Err(Error::Damaged("it has no index that is whole"))
+}
+
+/// What is needed to go on writing where a pack ends: its index, its dictionary's identity, and the end itself.
+pub(crate) fn to_continue(
+    pack: &mut (impl Read + Seek),
+) -> Result<(Index, Option<DictId>, u64), Error> {
+    let reader = PackReader::open(pack)?;
+    let identity = reader.identity()?;
+    Ok((reader.index, identity, reader.end))
+}

@@ -1,0 +1,123 @@
+//! Writing packs: pictures one after the other, the index at the end.
+
+use crate::error::Error;
+use crate::index::{Index, trailer};
+use crate::{MAGIC, entry, names, reader};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use tessera_codec::condensed;
+use tessera_codec::{Decoder, Limits};
+use tessera_dict::{DictId, Dictionary};
+
+/// A pack in the making. It can be read once [`Self::finish`] has written the index.
+#[derive(Debug)]
+pub struct PackWriter<W> {
+    out: W,
+    position: u64,
+    dictionary: Range<u64>,
+    identity: Option<DictId>,
+    templates: Vec<Vec<u8>>,
+    entries: BTreeMap<String, Range<u64>>,
+}
+
+impl<W: Write> PackWriter<W> {
+    /// Starts a pack; `dictionary` is the file of the one that its pictures are coded with, best a difference from the
+    /// built-in one ([`Dictionary::to_difference`]), unless they need none.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or the dictionary is none.
+    pub fn new(mut out: W, dictionary: Option<&[u8]>) -> Result<Self, Error> {
+        let file = dictionary.unwrap_or_default();
+        let identity = dictionary.map(Dictionary::from_bytes).transpose()?;
+        out.write_all(&MAGIC)?;
+        out.write_all(file)?;
+        let start = MAGIC.len() as u64;
+        let end = start + file.len() as u64;
+        Ok(Self {
+            out,
+            position: end,
+            dictionary: start..end,
+            identity: identity.map(|dictionary| dictionary.id()),
+            templates: Vec::new(),
+            entries: BTreeMap::new(),
+        })
+    }
+
+    /// What learned dictionary the pictures may name.
+    pub fn dictionary(&self) -> Option<DictId> {
+        self.identity
+    }
+
+    /// Whether a picture of this name is there.
+    pub fn contains(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    /// Adds a picture, given as a file, and tells how many bytes it takes.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::BadName`], [`Error::OtherDictionary`]; [`Error::Codec`] if the file is damaged;
+    /// [`Error::Io`], after which the pack is unfinished.
+    pub fn add(&mut self, name: &str, file: &[u8]) -> Result<u64, Error> {
+        names::check(name)?;
+        if self.contains(name) {
+            return Err(Error::Exists(name.into()));
+        }
+        let coded = Decoder::new().limits(Limits::none()).parse(file)?;
+        coded.check()?;
+        let needed = coded.header().dictionary;
+        let own = self.identity.is_some_and(|own| needed.names(own));
+        if !own && !matches!(needed, DictId::Builtin(_)) {
+            return Err(Error::OtherDictionary(needed));
+        }
+        let (header, header_len) = condensed::condense(file)?;
+        let start = entry::start(&header, &mut self.templates)?;
+        self.out.write_all(&start)?;
+        self.out.write_all(&file[header_len..])?;
+        let bytes = (start.len() + file.len() - header_len) as u64;
+        let place = self.position..self.position + bytes;
+        self.position = place.end;
+        self.entries.insert(name.into(), place);
+        Ok(bytes)
+    }
+
+    /// Writes the index; only now the pack, or what was appended to it, is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(mut self) -> Result<W, Error> {
+        let (names, places) = self.entries.into_iter().unzip();
+        let index = Index {
+            dictionary: self.dictionary,
+            templates: self.templates,
+            names,
+            places,
+        };
+        let stored = index.write();
+        self.out.write_all(&stored)?;
+        self.out.write_all(&trailer(self.position, &stored))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+impl<F: Read + Write + Seek> PackWriter<F> {
+    /// Goes on with a pack: pictures are added behind what is there, which stays valid until the new index is complete.
+    /// What an interrupted run left behind the last index is written over.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is no pack.
+    pub fn append(mut file: F) -> Result<Self, Error> {
+        let (index, identity, end) = reader::to_continue(&mut file)?;
+        file.seek(SeekFrom::Start(end))?;
+        Ok(Self {
+            out: file,
+            position: end,
+            dictionary: index.dictionary,
+            identity,
+            templates: index.templates,
+            entries: index.names.into_iter().zip(index.places).collect(),
+        })
+    }
+}
