@@ -108,6 +108,7 @@ mod container;
 mod decode;
 mod error;
 mod limits;
+mod lossless;
 mod metadata;
 mod picture;
 mod pixels;
@@ -129,6 +130,10 @@ mod distortion;
 mod encode;
 #[cfg(feature = "encoder")]
 mod encoder;
+#[cfg(feature = "encoder")]
+mod lossless_file;
+#[cfg(feature = "encoder")]
+mod outlook;
 #[cfg(feature = "encoder")]
 mod search;
 

@@ -318,6 +318,7 @@ mod tests {
                 tune: Default::default(),
                 measured: None,
                 score: None,
+                lossless: None,
             })
         }
     }

@@ -12,6 +12,17 @@ const BOTTOM: u64 = 1 << 32;
 /// How many zero bytes a writer may drop at the end; a reader that misses more was given a truncated tile.
 const MAX_MISSING: usize = 8;
 
+/// The range of the part from `start` to `end` of 2^`bits` parts; the last part takes what is left over.
+#[inline(always)]
+fn part_range(range: u64, start: u32, end: u32, bits: u32) -> u64 {
+    let unit = range >> bits;
+    if end == 1 << bits {
+        range - unit * u64::from(start)
+    } else {
+        unit * u64::from(end - start)
+    }
+}
+
 /// Writes binary decisions.
 #[cfg(feature = "encoder")]
 #[derive(Debug)]
@@ -45,6 +56,18 @@ impl RangeEncoder {
             self.low += split;
             self.range -= split;
         }
+        while self.range < BOTTOM {
+            self.shift();
+        }
+    }
+
+    /// Codes the part from `start` to `end` of a whole of 2^`bits` parts, at most 2^16; the last part takes what is left
+    /// over.
+    #[inline(always)]
+    pub(crate) fn encode_part(&mut self, start: u32, end: u32, bits: u32) {
+        let unit = self.range >> bits;
+        self.low += unit * u64::from(start);
+        self.range = part_range(self.range, start, end, bits);
         while self.range < BOTTOM {
             self.shift();
         }
@@ -142,6 +165,24 @@ impl<'a> RangeDecoder<'a> {
         bit
     }
 
+    /// Which of 2^`bits` parts, at most 2^16, the next symbol lies in; [`RangeDecoder::take_part`] must follow.
+    #[inline(always)]
+    pub(crate) fn part(&self, bits: u32) -> u32 {
+        let part = self.code / (self.range >> bits);
+        part.min((1 << bits) - 1) as u32
+    }
+
+    /// Takes the symbol from `start` to `end` of 2^`bits` parts.
+    #[inline(always)]
+    pub(crate) fn take_part(&mut self, start: u32, end: u32, bits: u32) {
+        self.code -= (self.range >> bits) * u64::from(start);
+        self.range = part_range(self.range, start, end, bits);
+        while self.range < BOTTOM {
+            self.range <<= 16;
+            self.code = self.code << 16 | self.next();
+        }
+    }
+
     /// Whether more was read than the data can hold with the zeros a writer may have dropped.
     pub(crate) fn exhausted(&self) -> bool {
         self.position > self.data.len() + MAX_MISSING
@@ -184,6 +225,30 @@ mod tests {
                 assert_eq!(decoder.decode(one), bit);
             }
         }
+    }
+
+    #[test]
+    fn parts_and_bits_round_trip_together() {
+        let symbols = sequence(3, 5000);
+        let part = |one: u32| (one % 1000, one % 1000 + 1 + one % 24);
+        let mut encoder = RangeEncoder::new();
+        for &(bit, one) in &symbols {
+            let (start, end) = part(one);
+            encoder.encode_part(start, end, 10);
+            encoder.encode(bit, one);
+            encoder.encode_part(one & 7, (one & 7) + 1, 3);
+        }
+        let bytes = encoder.finish();
+        let mut decoder = RangeDecoder::new(&bytes);
+        for &(bit, one) in &symbols {
+            let (start, end) = part(one);
+            assert!((start..end).contains(&decoder.part(10)));
+            decoder.take_part(start, end, 10);
+            assert_eq!(decoder.decode(one), bit);
+            assert_eq!(decoder.part(3), one & 7);
+            decoder.take_part(one & 7, (one & 7) + 1, 3);
+        }
+        assert!(!decoder.exhausted());
     }
 
     #[test]
