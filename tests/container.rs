@@ -60,6 +60,7 @@ fn header(width: u32, height: u32, tile_log2: u8, dictionary: DictId) -> Header 
         adaptive: false,
         weights: Default::default(),
         alpha_quantiser: None,
+        lossless: None,
         tile_work: WorkBound::at_least(1 << 30),
         metadata_len: 0,
     }

@@ -206,6 +206,7 @@ fn naming(id: DictId) -> Vec<u8> {
         adaptive: false,
         weights: Default::default(),
         alpha_quantiser: None,
+        lossless: None,
         tile_work: WorkBound::at_least(10_000),
         metadata_len: 0,
     };

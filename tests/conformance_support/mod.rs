@@ -1,6 +1,7 @@
 //! What the generator of the conformance streams and the tests over them share.
 
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use tessera_codec::{Picture, Samples};
 
@@ -17,7 +18,13 @@ pub(crate) fn reference_folder() -> PathBuf {
     folder().join("references")
 }
 
-/// Name of their dictionary inside [`reference_folder`].
+/// The folder of the lossless streams.
+#[allow(dead_code)]
+pub(crate) fn lossless_folder() -> PathBuf {
+    folder().join("lossless")
+}
+
+/// Name of the references' dictionary inside [`reference_folder`].
 #[allow(dead_code)]
 pub(crate) const REFERENCE_DICTIONARY: &str = "references.tsd";
 
@@ -48,6 +55,21 @@ impl Entry {
             covers: columns.next()?,
         })
     }
+}
+
+/// The streams of a folder with their manifest entries.
+#[allow(dead_code)]
+pub(crate) fn streams_of(folder: &Path) -> Vec<(Entry, Vec<u8>)> {
+    let manifest = fs::read_to_string(folder.join(MANIFEST)).expect("the manifest is there");
+    let entries = manifest
+        .lines()
+        .map(|line| Entry::parse(line).expect("three columns"));
+    entries
+        .map(|entry| {
+            let bytes = fs::read(folder.join(&entry.file)).expect("the stream is there");
+            (entry, bytes)
+        })
+        .collect()
 }
 
 /// BLAKE3 of the samples row by row, channels interleaved: one byte each for 8 bits, else two, low byte first.

@@ -1,6 +1,6 @@
 //! The conformance streams decode to what the manifest says, in every way there is to decode them.
 
-use crate::support::{Entry, MANIFEST, folder, sample_hash};
+use crate::support::{Entry, folder, sample_hash, streams_of};
 use std::collections::BTreeSet;
 use std::fs;
 use tessera_codec::Decoder;
@@ -11,16 +11,7 @@ use tessera_dict::layout::Element;
 
 /// All streams with their manifest entries.
 fn streams() -> Vec<(Entry, Vec<u8>)> {
-    let manifest = fs::read_to_string(folder().join(MANIFEST)).expect("the manifest is there");
-    let entries = manifest
-        .lines()
-        .map(|line| Entry::parse(line).expect("three columns"));
-    entries
-        .map(|entry| {
-            let bytes = fs::read(folder().join(&entry.file)).expect("the stream is there");
-            (entry, bytes)
-        })
-        .collect()
+    streams_of(&folder())
 }
 
 #[test]

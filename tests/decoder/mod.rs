@@ -5,5 +5,6 @@
 mod support;
 
 mod conformance;
+mod lossless;
 mod mutations;
 mod spec_example;

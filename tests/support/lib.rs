@@ -1,6 +1,7 @@
 //! Helpers shared by the top-level tests and benches.
 
 pub mod adversarial;
+pub mod graphics;
 pub mod learning;
 
 use tessera_codec::{BitDepth, Colour, Picture, PixelFormat, Samples};

@@ -5,6 +5,7 @@ use crate::coded::CodedPicture;
 use crate::container::{Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work};
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
+use crate::lossless::{self, Fault, Shape};
 use crate::picture::{Colour, Picture, Samples};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
@@ -203,7 +204,7 @@ impl Decoder {
         for band in grid.bands(part, tile_rows) {
             self.plan_threads(container, band)?;
         }
-        self.find_dictionary(container.header().dictionary)?;
+        self.find_dictionary(container.header())?;
         Ok(grid.bands(part, tile_rows))
     }
 
@@ -221,7 +222,10 @@ impl Decoder {
     pub fn trace(&self, file: &[u8]) -> Result<Vec<Trace>> {
         let container = Container::parse(file, &self.limits, self.integrity)?;
         let header = container.header();
-        let dictionary = self.find_dictionary(header.dictionary)?;
+        let Some(dictionary) = self.find_dictionary(header)? else {
+            let message = "a lossless file has no decisions to record".into();
+            return Err(Error::Parameter(message));
+        };
         let mut traces = Vec::new();
         for index in 0..container.grid().count() {
             let payload = container.tile(index)?;
@@ -245,7 +249,7 @@ impl Decoder {
     fn decode_window(&self, container: &Container<'_>, window: Rect) -> Result<Band> {
         let header = container.header();
         let threads = self.plan_threads(container, window)?;
-        let dictionary = self.find_dictionary(header.dictionary)?;
+        let dictionary = self.find_dictionary(header)?;
         let tiles: Vec<usize> = container.grid().touching(window).collect();
         let spare = tiles.len() < threads;
         let decode_one = |index: usize| -> Result<Result<Samples>> {
@@ -300,10 +304,17 @@ impl Decoder {
         let header = container.header();
         let channels = header.format.channels() as u64;
         let sample_bytes = channels * header.format.bytes_per_sample() as u64;
-        let references = references::memory(self.look_up(header.dictionary)?);
+        let references = match header.lossless {
+            Some(_) => 0,
+            None => references::memory(self.look_up(header.dictionary)?),
+        };
         let kept = (window.area().saturating_mul(sample_bytes)).saturating_add(references);
         let largest = container.grid().largest();
         let tile = largest.saturating_mul(channels * WORKING_BYTES_PER_SAMPLE);
+        let tile = match header.lossless {
+            Some(_) => tile.saturating_add(lossless::model_bytes(largest, channels)),
+            None => tile,
+        };
         let needed = kept.saturating_add(tile);
         limits::check("bytes of memory", needed, self.limits.memory)?;
         let tiles_that_fit = (self.limits.memory - kept) / tile;
@@ -311,11 +322,17 @@ impl Decoder {
         Ok(threads.min(tiles_that_fit) as usize)
     }
 
-    /// The dictionary a file names, with its references decoded.
-    fn find_dictionary(&self, needed: DictId) -> Result<&PreparedDictionary, DictionaryError> {
-        let dictionary = self.look_up(needed)?;
+    /// The dictionary a file names, with its references decoded; a lossless file needs none.
+    fn find_dictionary(
+        &self,
+        header: &Header,
+    ) -> Result<Option<&PreparedDictionary>, DictionaryError> {
+        if header.lossless.is_some() {
+            return Ok(None);
+        }
+        let dictionary = self.look_up(header.dictionary)?;
         dictionary.ready()?;
-        Ok(dictionary)
+        Ok(Some(dictionary))
     }
 
     fn look_up(&self, needed: DictId) -> Result<&PreparedDictionary, DictionaryError> {
@@ -359,7 +376,7 @@ fn check_part(container: &Container<'_>, part: Rect) -> Result<()> {
 fn decode_samples(
     container: &Container<'_>,
     index: usize,
-    dictionary: &PreparedDictionary,
+    dictionary: Option<&PreparedDictionary>,
     spare: bool,
 ) -> Result<Samples> {
     let header = container.header();
@@ -367,6 +384,9 @@ fn decode_samples(
     let payload = container.tile(index)?;
     let config = tile_config(header, rect);
     check_work(header, &config, &payload)?;
+    let Some(dictionary) = dictionary else {
+        return decode_lossless(container, index, &payload);
+    };
     limits::probe(rect.area() * header.format.channels() as u64 * WORKING_BYTES_PER_SAMPLE)?;
     let decode_planes = |data: &[u8], config: &TileConfig| {
         let decode = match spare {
@@ -384,6 +404,26 @@ fn decode_samples(
     };
     let planes = TilePlanes { colour, alpha };
     Ok(pixels::to_samples(&planes, header.format))
+}
+
+/// Decodes one lossless tile to interleaved samples.
+fn decode_lossless(
+    container: &Container<'_>,
+    index: usize,
+    payload: &TilePayload<'_>,
+) -> Result<Samples> {
+    let header = container.header();
+    let rect = container.grid().rect(index);
+    let channels = header.format.channels() as u64;
+    let models = lossless::model_bytes(rect.area(), channels);
+    limits::probe(rect.area() * channels * WORKING_BYTES_PER_SAMPLE + models)?;
+    let shape = Shape::new(rect.width, rect.height, header.format);
+    lossless::decode_tile(payload.colour(), &shape, header.format).map_err(|fault| match fault {
+        Fault::Exhausted => exhausted(container, index),
+        Fault::Invalid(reason) => {
+            container.tile_error(index, FormatError::invalid("the tile data", reason).into())
+        }
+    })
 }
 
 /// The error of a tile whose payload is too short.
@@ -417,7 +457,11 @@ pub(crate) fn check_work(
     let alpha = payload
         .alpha()
         .map_or(0, |data| tile_work(area, data.len()));
-    let colour = tile_work(area * config.layout.planes() as u64, payload.colour().len());
+    let planes = match header.lossless {
+        Some(_) => header.format.channels(),
+        None => config.layout.planes(),
+    };
+    let colour = tile_work(area * planes as u64, payload.colour().len());
     limits::check(
         "units of decode work in a tile",
         colour.saturating_add(alpha),

@@ -72,6 +72,11 @@ impl Distortion {
         self.samples
     }
 
+    /// Whether it can be that no sample is further than `most` from its value.
+    pub(crate) fn is_within(&self, most: u8) -> bool {
+        self.squared_error <= u128::from(self.samples) * u128::from(most).pow(2)
+    }
+
     /// Peak signal to noise ratio in decibels over all colour samples; infinite when identical.
     pub fn psnr(&self) -> f64 {
         let mean = self.squared_error as f64 / self.samples.max(1) as f64;

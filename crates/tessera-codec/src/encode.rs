@@ -9,7 +9,10 @@ use crate::encoder::masking::PictureActivity;
 use crate::encoder::{EncodedTile, SpeedSettings, encode_tile, encode_tile_no_recon, tune};
 use crate::error::{Error, Result};
 use crate::limits::{self, Limits};
+use crate::lossless;
+use crate::lossless_file::LosslessJob;
 use crate::metadata::Metadata;
+use crate::outlook::Outlook;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
@@ -67,10 +70,22 @@ pub struct Encoder {
     keep_opaque_alpha: bool,
     strip_metadata: bool,
     measure: bool,
+    losslessness: Losslessness,
+    clean_alpha: bool,
     cancel: CancelToken,
     dictionary: Option<PreparedDictionary>,
     short_name: bool,
     watch: TileWatch,
+}
+
+/// Whether files are lossless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Losslessness {
+    Lossy,
+    /// Lossy, unless the lossless file is smaller.
+    IfSmaller,
+    /// Samples are at most so far from the original's.
+    Near(u8),
 }
 
 impl Default for Encoder {
@@ -84,6 +99,8 @@ impl Default for Encoder {
             keep_opaque_alpha: false,
             strip_metadata: false,
             measure: true,
+            losslessness: Losslessness::Lossy,
+            clean_alpha: false,
             cancel: CancelToken::default(),
             dictionary: None,
             short_name: false,
@@ -105,6 +122,8 @@ pub struct Encoded {
     pub measured: Option<Measured>,
     /// What the measure of [`Encoder::encode_to_score`] says of it.
     pub score: Option<f64>,
+    /// How far a sample may be from the original's if the file is lossless (zero) or nearly so.
+    pub lossless: Option<u8>,
 }
 
 impl Encoded {
@@ -128,6 +147,9 @@ impl Encoded {
     /// The encoder sees to it that it is; if not, it has a fault, and the picture should be kept in another format.
     pub fn keeps_its_promise(&self) -> Option<bool> {
         let distortion = self.measured?.distortion;
+        if let Some(near) = self.lossless {
+            return Some(distortion.is_within(near));
+        }
         // Busy blocks and high frequencies are coarser than the quantiser, where it is tuned so.
         const COARSER: u8 = 12;
         let coarsest = match self.tune {
@@ -232,6 +254,52 @@ impl Encoder {
         self
     }
 
+    /// Writes lossless files, in which every sample keeps its value, also that of colour under alpha 0. Of the other
+    /// settings, targets, tuning and dictionary have no effect then.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tessera_codec::Error> {
+    /// use tessera_codec::{Encoder, Picture, decode};
+    /// let picture = Picture::gray8(32, 32, (0..1024u32).map(|i| (i * i / 5) as u8).collect())?;
+    /// let file = Encoder::new().lossless(true).encode(&picture)?.bytes;
+    /// assert_eq!(decode(&file)?, picture);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn lossless(mut self, lossless: bool) -> Self {
+        self.losslessness = match lossless {
+            true => Losslessness::Near(0),
+            false => Losslessness::Lossy,
+        };
+        self
+    }
+
+    /// Writes nearly lossless files: no sample of colour is more than `most` away from its value, and alpha is exact.
+    #[must_use]
+    pub fn near(mut self, most: u8) -> Self {
+        self.losslessness = Losslessness::Near(most);
+        self
+    }
+
+    /// Writes the lossless file where it is smaller than the lossy one, as it often is for graphics; for a target of size
+    /// or bits per pixel where it fits.
+    #[must_use]
+    pub fn lossless_if_smaller(mut self, wanted: bool) -> Self {
+        self.losslessness = match wanted {
+            true => Losslessness::IfSmaller,
+            false => Losslessness::Lossy,
+        };
+        self
+    }
+
+    /// Makes colour that nobody sees, under alpha 0, black in lossless files.
+    #[must_use]
+    pub fn clean_alpha(mut self, clean: bool) -> Self {
+        self.clean_alpha = clean;
+        self
+    }
+
     /// Stops when `token` says so.
     #[must_use]
     pub fn cancel(mut self, token: &CancelToken) -> Self {
@@ -304,6 +372,93 @@ impl Encoder {
     /// As for [`Encoder::encode`], and whatever the source reports.
     pub fn encode_rows(&self, source: &mut dyn RowSource) -> Result<Encoded> {
         self.check()?;
+        match self.losslessness {
+            Losslessness::Lossy => self.encode_lossy(source),
+            Losslessness::Near(most) => self.encode_lossless(source, most),
+            Losslessness::IfSmaller => self.encode_smaller(source),
+        }
+    }
+
+    /// Lossy or lossless, whichever is smaller. A lossless file is tried where it may be.
+    fn encode_smaller(&self, source: &mut dyn RowSource) -> Result<Encoded> {
+        let lossy = self.encode_lossy(source);
+        let limit = match (&lossy, self.target) {
+            (Ok(_), Target::Size(bytes)) => bytes,
+            (Ok(_), Target::BitsPerPixel(bits)) => {
+                (bits * source.info().pixels() as f64 / 8.0) as u64
+            }
+            (Ok(lossy), _) => lossy.bytes.len() as u64,
+            (Err(Error::TargetUnreachable(_)), Target::Psnr(_)) => u64::MAX,
+            (Err(_), _) => return lossy,
+        };
+        if !Outlook::of(source, 1 << self.tile_log2)?.may_fit(limit) {
+            return lossy;
+        }
+        let lossless = self.encode_lossless(source, 0)?;
+        match lossless.bytes.len() as u64 <= limit {
+            true => Ok(lossless),
+            false => lossy,
+        }
+    }
+
+    fn encode_lossless(&self, source: &mut dyn RowSource, near: u8) -> Result<Encoded> {
+        let threads = threads::count(self.threads);
+        threads::run(threads, || {
+            let options = lossless::Options {
+                effort: self.effort,
+                near,
+                clean_alpha: self.clean_alpha,
+            };
+            let format = self.coded_format(source)?;
+            let job = LosslessJob {
+                info: source.info(),
+                format,
+                tile_log2: self.tile_log2,
+                options,
+                measure: self.measure,
+            };
+            let tiles = self.encode_tiles(job.grid(), source, threads, |band, y, rect| {
+                job.encode_tile(band, y, rect)
+            })?;
+            Ok(job.assemble(tiles, &self.coded_metadata(source)))
+        })?
+    }
+
+    /// What of the metadata goes into the file.
+    fn coded_metadata(&self, source: &dyn RowSource) -> Metadata {
+        match self.strip_metadata {
+            true => Metadata::default(),
+            false => source.metadata().clone(),
+        }
+    }
+
+    /// Codes all tiles in raster order, those of each band in parallel. `encode` is given the band, the number of its
+    /// first row, and where the tile lies in the picture.
+    fn encode_tiles<T: Send>(
+        &self,
+        grid: TileGrid,
+        source: &mut dyn RowSource,
+        threads: usize,
+        encode: impl Fn(&Picture, u32, Rect) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<T>> {
+        let unit = grid.side() * grid.rows_for(threads);
+        let mut tiles = Vec::with_capacity(grid.count());
+        for_each_band(source, unit, |band, y| {
+            let rows = band.height().div_ceil(grid.side());
+            let end = tiles.len() + (rows * grid.columns()) as usize;
+            let coded = threads::try_map(tiles.len()..end, |index| {
+                self.cancel.check()?;
+                let tile = encode(band, y, grid.rect(index));
+                self.watch.done(grid.rect(index).area());
+                tile
+            })?;
+            tiles.extend(coded);
+            Ok(())
+        })?;
+        Ok(tiles)
+    }
+
+    fn encode_lossy(&self, source: &mut dyn RowSource) -> Result<Encoded> {
         let pixels = source.info().pixels();
         self.search(source, |appearance, encode| {
             let coarseness = |quality: Quality| match self.tune {
@@ -366,15 +521,14 @@ impl Encoder {
         let threads = threads::count(self.threads);
         threads::run(threads, || {
             let format = self.coded_format(source)?;
-            let metadata = match self.strip_metadata {
-                true => Metadata::default(),
-                false => source.metadata().clone(),
-            };
+            let metadata = self.coded_metadata(source);
             let appearance = self.appearance(source)?;
             find(&appearance, &mut |point, pass| {
                 let coded = (source.info(), format);
                 let job = Job::new(self, dictionary, coded, appearance.activity, point, pass);
-                let tiles = job.encode_tiles(source, threads)?;
+                let tiles = self.encode_tiles(job.grid(), source, threads, |band, y, rect| {
+                    job.encode_tile(band, y, rect)
+                })?;
                 Ok(job.assemble(tiles, &metadata))
             })
         })?
@@ -442,8 +596,6 @@ const BYTES_PER_SAMPLE: u64 = 16;
 
 /// One pass over a picture with everything decided.
 struct Job<'a> {
-    watch: &'a TileWatch,
-    cancel: &'a CancelToken,
     info: PictureInfo,
     /// The format as coded: opaque alpha may be gone.
     format: PixelFormat,
@@ -476,8 +628,6 @@ impl<'a> Job<'a> {
         pass: Pass,
     ) -> Self {
         Self {
-            watch: &encoder.watch,
-            cancel: &encoder.cancel,
             info,
             format,
             dictionary,
@@ -499,26 +649,6 @@ impl<'a> Job<'a> {
 
     fn grid(&self) -> TileGrid {
         TileGrid::new(self.info.width(), self.info.height(), self.tile_log2)
-    }
-
-    /// Codes all tiles in raster order, those of each band in parallel.
-    fn encode_tiles(&self, source: &mut dyn RowSource, threads: usize) -> Result<Vec<CodedTile>> {
-        let grid = self.grid();
-        let unit = grid.side() * grid.rows_for(threads);
-        let mut tiles = Vec::with_capacity(grid.count());
-        for_each_band(source, unit, |band, y| {
-            let rows = band.height().div_ceil(grid.side());
-            let end = tiles.len() + (rows * grid.columns()) as usize;
-            let coded = threads::try_map(tiles.len()..end, |index| {
-                self.cancel.check()?;
-                let tile = self.encode_tile(band, y, grid.rect(index));
-                self.watch.done(grid.rect(index).area());
-                tile
-            })?;
-            tiles.extend(coded);
-            Ok(())
-        })?;
-        Ok(tiles)
     }
 
     fn alpha_quantiser(&self) -> Option<u8> {
@@ -624,6 +754,7 @@ impl<'a> Job<'a> {
             tune: self.tune,
             measured,
             score: None,
+            lossless: None,
         }
     }
 
@@ -643,6 +774,7 @@ impl<'a> Job<'a> {
             adaptive: config.adaptive,
             weights: config.weights,
             alpha_quantiser: self.alpha_quantiser(),
+            lossless: None,
             tile_work,
             metadata_len: 0,
         }

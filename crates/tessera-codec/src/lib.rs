@@ -110,6 +110,7 @@ mod container;
 mod decode;
 mod error;
 mod limits;
+mod lossless;
 mod metadata;
 mod picture;
 mod pixels;
@@ -131,6 +132,10 @@ mod distortion;
 mod encode;
 #[cfg(feature = "encoder")]
 mod encoder;
+#[cfg(feature = "encoder")]
+mod lossless_file;
+#[cfg(feature = "encoder")]
+mod outlook;
 #[cfg(feature = "encoder")]
 mod search;
 

@@ -334,6 +334,7 @@ mod tests {
                 tune: Default::default(),
                 measured: None,
                 score: None,
+                lossless: None,
             })
         }
     }

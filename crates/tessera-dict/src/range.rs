@@ -19,6 +19,17 @@ fn split(range: u64, one: u32) -> u64 {
     (range >> PROBABILITY_BITS).wrapping_mul(u64::from(one))
 }
 
+/// The range of the part from `start` to `end` of 2^`bits` parts; the last part takes what is left over.
+#[inline(always)]
+fn part_range(range: u64, start: u32, end: u32, bits: u32) -> u64 {
+    let unit = range >> bits;
+    if end == 1 << bits {
+        range.wrapping_sub(unit.wrapping_mul(u64::from(start)))
+    } else {
+        unit.wrapping_mul(u64::from(end.wrapping_sub(start)))
+    }
+}
+
 /// Writes binary decisions.
 #[derive(Debug)]
 pub struct RangeEncoder {
@@ -58,6 +69,18 @@ impl RangeEncoder {
             self.low = self.low.wrapping_add(split);
             self.range = self.range.wrapping_sub(split);
         }
+        while self.range < BOTTOM {
+            self.shift();
+        }
+    }
+
+    /// Codes the part from `start` to `end` of a whole of 2^`bits` parts, at most 2^16; the last part takes what is left
+    /// over.
+    #[inline(always)]
+    pub fn encode_part(&mut self, start: u32, end: u32, bits: u32) {
+        let unit = self.range >> bits;
+        self.low = self.low.wrapping_add(unit.wrapping_mul(u64::from(start)));
+        self.range = part_range(self.range, start, end, bits);
         while self.range < BOTTOM {
             self.shift();
         }
@@ -162,6 +185,25 @@ impl<'a> RangeDecoder<'a> {
         bit
     }
 
+    /// Which of 2^`bits` parts, at most 2^16, the next symbol lies in; [`RangeDecoder::take_part`] must follow.
+    #[inline(always)]
+    pub fn part(&self, bits: u32) -> u32 {
+        let part = self.code / (self.range >> bits);
+        part.min((1 << bits) - 1) as u32
+    }
+
+    /// Takes the symbol from `start` to `end` of 2^`bits` parts.
+    #[inline(always)]
+    pub fn take_part(&mut self, start: u32, end: u32, bits: u32) {
+        let skipped = (self.range >> bits).wrapping_mul(u64::from(start));
+        self.code = self.code.wrapping_sub(skipped);
+        self.range = part_range(self.range, start, end, bits);
+        while self.range < BOTTOM {
+            self.range <<= 16;
+            self.code = self.code << 16 | self.next();
+        }
+    }
+
     /// Whether more was read than the data can hold with the zeros a writer may have dropped.
     #[inline]
     pub fn exhausted(&self) -> bool {
@@ -205,6 +247,30 @@ mod tests {
                 assert_eq!(decoder.decode(one), bit);
             }
         }
+    }
+
+    #[test]
+    fn parts_and_bits_round_trip_together() {
+        let symbols = sequence(3, 5000);
+        let part = |one: u32| (one % 1000, one % 1000 + 1 + one % 24);
+        let mut encoder = RangeEncoder::new();
+        for &(bit, one) in &symbols {
+            let (start, end) = part(one);
+            encoder.encode_part(start, end, 10);
+            encoder.encode(bit, one);
+            encoder.encode_part(one & 7, (one & 7) + 1, 3);
+        }
+        let bytes = encoder.finish();
+        let mut decoder = RangeDecoder::new(&bytes);
+        for &(bit, one) in &symbols {
+            let (start, end) = part(one);
+            assert!((start..end).contains(&decoder.part(10)));
+            decoder.take_part(start, end, 10);
+            assert_eq!(decoder.decode(one), bit);
+            assert_eq!(decoder.part(3), one & 7);
+            decoder.take_part(one & 7, (one & 7) + 1, 3);
+        }
+        assert!(!decoder.exhausted());
     }
 
     #[test]

@@ -98,6 +98,21 @@ struct EncodeSettings {
     /// Store alpha even when every pixel is opaque.
     #[arg(long)]
     keep_alpha: bool,
+    /// With --lossless: let samples of colour be up to N off, for smaller files.
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "lossless",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    near: u8,
+    /// With --lossless: make colour under alpha 0 black instead of keeping it.
+    #[arg(long, requires = "lossless")]
+    clean_alpha: bool,
+    /// Write a lossy file even where the lossless one is smaller, as it often is for graphics.
+    #[arg(long, conflicts_with = "lossless")]
+    lossy: bool,
     /// Decode what was encoded and compare before writing.
     #[arg(long)]
     verify: bool,
@@ -126,6 +141,9 @@ struct TargetArgs {
     /// The smallest file with at most this Butteraugli distance (3-norm; 1 is hardly to be told from the original).
     #[arg(long, value_name = "DISTANCE")]
     target_butteraugli: Option<f64>,
+    /// Keep every sample as it is.
+    #[arg(long)]
+    lossless: bool,
     /// The quantiser itself, 0 to 127; for experiments.
     #[arg(long, value_name = "INDEX", hide = true)]
     quantiser: Option<u8>,
@@ -237,6 +255,8 @@ struct FileEncoder {
     /// Present when what was written is to be decoded again.
     verifier: Option<Decoder>,
     strip: bool,
+    /// Whether lossless files were asked for.
+    lossless: bool,
     read: ReadOptions,
     /// Whether the progress of a single picture is shown.
     bar: bool,
@@ -249,6 +269,8 @@ struct EncodedFile {
     encoded: Encoded,
     /// The metric that was aimed at.
     seen: Option<Metric>,
+    /// Whether it is lossless although that was not asked for.
+    turned_lossless: bool,
     /// What the user should know of it.
     warnings: Vec<String>,
 }
@@ -274,7 +296,13 @@ impl EncodeSettings {
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
             .short_dictionary_name(self.short_name)
-            .measure_distortion(self.verify || !verbosity::quiet());
+            .measure_distortion(self.verify || !verbosity::quiet())
+            .clean_alpha(self.clean_alpha);
+        encoder = match self.target.lossless {
+            true => encoder.near(self.near),
+            // Experiments with quantisers get what they ask for.
+            false => encoder.lossless_if_smaller(!self.lossy && self.target.quantiser.is_none()),
+        };
         let mut verifier = Decoder::new().threads(threads);
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
@@ -292,6 +320,7 @@ impl EncodeSettings {
             seen,
             verifier: self.verify.then_some(verifier),
             strip: self.strip,
+            lossless: self.target.lossless,
             bar: alone,
             read: ReadOptions { page: self.page },
         })
@@ -334,6 +363,7 @@ impl FileEncoder {
             info: source.info(),
             before: input.len(),
             seen: self.seen.map(|seen| seen.metric),
+            turned_lossless: encoded.lossless.is_some() && !self.lossless,
             encoded,
             warnings,
         })
@@ -430,25 +460,41 @@ fn report(input: &Path, output: &Path, done: &EncodedFile) {
         format!(", {} {value:.2}", metric.title())
     });
     verbosity::note(format_args!(
-        "{} -> {}: {} -> {} bytes{}, {:.3} bpp, {:.2} dB{}",
+        "{} -> {}: {} -> {} bytes{}, {:.3} bpp, {}{}",
         input.display(),
         output.display(),
         sizes.before,
         sizes.after,
         growth(sizes),
         sizes.after as f64 * 8.0 / info.pixels() as f64,
-        encoded.psnr().unwrap_or_default(),
+        fidelity(done),
         score.unwrap_or_default(),
     ));
     let format = info.format();
     verbosity::detail(format_args!(
-        "  {} x {} pixels, {} channels of {} bits, quantiser {}",
+        "  {} x {} pixels, {} channels of {} bits{}",
         info.width(),
         info.height(),
         format.channels(),
         format.depth.bits(),
-        encoded.quantiser,
+        match encoded.lossless {
+            None => format!(", quantiser {}", encoded.quantiser),
+            Some(_) => String::new(),
+        },
     ));
+}
+
+/// How close the decoded picture is.
+fn fidelity(done: &EncodedFile) -> String {
+    let decibels = done.encoded.psnr().unwrap_or_default();
+    match done.encoded.lossless {
+        None => format!("{decibels:.2} dB"),
+        Some(0) if done.turned_lossless => {
+            "lossless, which is smaller here (--lossy insists)".to_owned()
+        }
+        Some(0) => "lossless".to_owned(),
+        Some(near) => format!("at most {near} off, {decibels:.2} dB"),
+    }
 }
 
 /// Said of a file that came out larger than it went in.

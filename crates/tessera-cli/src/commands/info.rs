@@ -52,6 +52,8 @@ struct Report {
     /// Curves of the frequency weights of luma and chroma, see `spec/bitstream.md`.
     weights: [[i8; 3]; 2],
     alpha_quantiser: Option<u8>,
+    /// How far samples may be off in a lossless (0) or nearly lossless file.
+    lossless: Option<u8>,
     bytes: usize,
     bits_per_pixel: f64,
     tile_columns: u32,
@@ -235,6 +237,7 @@ impl Report {
             adaptive: header.adaptive,
             weights: header.weights.map(|curve| curve.0),
             alpha_quantiser: header.alpha_quantiser,
+            lossless: header.lossless,
             bytes,
             bits_per_pixel: bytes as f64 * 8.0 / pixels,
             tile_columns: grid.columns(),
@@ -289,12 +292,8 @@ impl Report {
                 "file        {} bytes, {:.3} bits per pixel, format version {}",
                 self.bytes, self.bits_per_pixel, self.version
             ),
-            format!(
-                "quality     as of usual photos at {}, quantiser {}",
-                self.quality,
-                self.quantiser_text()
-            ),
-            format!("dictionary  {}", self.dictionary),
+            format!("quality     {}", self.quality_text()),
+            format!("dictionary  {}", self.dictionary_text()),
             format!("tiles       {} x {}", self.tile_columns, self.tile_rows),
             format!("decode work {} units at most", self.decode_work),
         ];
@@ -303,6 +302,25 @@ impl Report {
         }
         lines.extend(self.damage().map(|error| format!("damage      {error}")));
         lines.join("\n") + "\n"
+    }
+
+    fn quality_text(&self) -> String {
+        match self.lossless {
+            Some(0) => "lossless".to_owned(),
+            Some(near) => format!("nearly lossless, samples at most {near} off"),
+            None => format!(
+                "as of usual photos at {}, quantiser {}",
+                self.quality,
+                self.quantiser_text()
+            ),
+        }
+    }
+
+    fn dictionary_text(&self) -> &str {
+        match self.lossless {
+            Some(_) => "none needed",
+            None => &self.dictionary,
+        }
     }
 
     fn quantiser_text(&self) -> String {

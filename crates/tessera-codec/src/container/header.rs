@@ -29,6 +29,9 @@ pub const MAX_SIDE: u32 = 65535;
 /// No header is longer: the fixed fields, a dictionary hash and four numbers take 53 bytes.
 pub(super) const MAX_LEN: usize = 64;
 
+/// What stands for the dictionary in a lossless file, which uses none.
+pub(crate) const NO_DICTIONARY: DictId = DictId::Builtin(0);
+
 /// Dictionary byte that announces a 128-bit hash.
 pub(super) const DICTIONARY_BY_HASH: u8 = 0xFF;
 /// Dictionary byte that announces the first bytes of one.
@@ -52,7 +55,11 @@ const FEATURE_TILES: u8 = 0b01;
 const FEATURE_METADATA: u8 = 0b10;
 const FEATURE_ADAPTIVE: u8 = 0b100;
 const FEATURE_WEIGHTS: u8 = 0b1000;
-const FEATURES: u8 = FEATURE_TILES | FEATURE_METADATA | FEATURE_ADAPTIVE | FEATURE_WEIGHTS;
+const FEATURE_LOSSLESS: u8 = 0b1_0000;
+const FEATURES: u8 =
+    FEATURE_TILES | FEATURE_METADATA | FEATURE_ADAPTIVE | FEATURE_WEIGHTS | FEATURE_LOSSLESS;
+/// Features that say how levels are scaled.
+const LOSSY_FEATURES: u8 = FEATURE_ADAPTIVE | FEATURE_WEIGHTS;
 
 /// Bit of the quantiser byte that announces chroma offsets.
 const HAS_CHROMA_OFFSETS: u8 = 0b1000_0000;
@@ -80,6 +87,9 @@ pub struct Header {
     pub weights: [WeightCurve; 2],
     /// Quantiser index of alpha; `Some` exactly when `format.alpha`.
     pub alpha_quantiser: Option<u8>,
+    /// How far a sample may be from the original's if the tiles are coded without loss; `Some(0)` is lossless. All
+    /// quantisers are zero then.
+    pub lossless: Option<u8>,
     /// No tile takes more work than this.
     pub tile_work: WorkBound,
     /// Bytes of the metadata section, zero when there is none.
@@ -123,9 +133,10 @@ impl Header {
         let width = read_side(reader)?;
         let height = read_side(reader)?;
         let tile_log2 = read_tile_log2(reader, features)?;
-        let (quantiser, chroma_offsets) = read_quantiser(reader, format.colour)?;
-        let weights = read_weights(reader, features, format.colour)?;
-        let alpha_quantiser = read_alpha_quantiser(reader, format.alpha)?;
+        let coding = match features & FEATURE_LOSSLESS {
+            0 => Coding::read(reader, features, format)?,
+            _ => Coding::read_lossless(reader, features, format, dictionary)?,
+        };
         let tile_work = WorkBound::from_byte(reader.u8()?);
         let metadata_len = read_metadata_len(reader, features)?;
         let covered = reader.position();
@@ -136,11 +147,12 @@ impl Header {
             width,
             height,
             tile_log2,
-            quantiser,
-            chroma_offsets,
+            quantiser: coding.quantiser,
+            chroma_offsets: coding.chroma_offsets,
             adaptive: features & FEATURE_ADAPTIVE != 0,
-            weights,
-            alpha_quantiser,
+            weights: coding.weights,
+            alpha_quantiser: coding.alpha_quantiser,
+            lossless: coding.lossless,
             tile_work,
             metadata_len,
         };
@@ -164,18 +176,26 @@ impl Header {
         if features & FEATURE_TILES != 0 {
             out.push(self.tile_log2);
         }
-        put_quantiser(&mut out, self.quantiser, self.chroma_offsets);
-        if features & FEATURE_WEIGHTS != 0 {
-            let curves = &self.weights[..self.format.colour_channels().min(2)];
-            out.extend(curves.iter().flat_map(|curve| curve.0).map(|log| log as u8));
+        match self.lossless {
+            Some(near) => out.push(near),
+            None => self.put_quantisers(&mut out, features),
         }
-        out.extend(self.alpha_quantiser);
         out.push(self.tile_work.byte());
         if features & FEATURE_METADATA != 0 {
             put_varint(&mut out, self.metadata_len as u64);
         }
         out.push(crc8(&out));
         out
+    }
+
+    #[cfg(feature = "encoder")]
+    fn put_quantisers(&self, out: &mut Vec<u8>, features: u8) {
+        put_quantiser(out, self.quantiser, self.chroma_offsets);
+        if features & FEATURE_WEIGHTS != 0 {
+            let curves = &self.weights[..self.format.colour_channels().min(2)];
+            out.extend(curves.iter().flat_map(|curve| curve.0).map(|log| log as u8));
+        }
+        out.extend(self.alpha_quantiser);
     }
 
     /// A picture that fits in one default tile does not state its tile size: it has no effect.
@@ -196,7 +216,62 @@ impl Header {
         if self.weights.iter().any(|curve| !curve.is_flat()) {
             features |= FEATURE_WEIGHTS;
         }
+        if self.lossless.is_some() {
+            features |= FEATURE_LOSSLESS;
+        }
         features
+    }
+}
+
+/// The fields that say how tiles are coded.
+struct Coding {
+    quantiser: u8,
+    chroma_offsets: [i8; 2],
+    weights: [WeightCurve; 2],
+    alpha_quantiser: Option<u8>,
+    lossless: Option<u8>,
+}
+
+impl Coding {
+    fn read(
+        reader: &mut ByteReader<'_>,
+        features: u8,
+        format: PixelFormat,
+    ) -> Result<Self, FormatError> {
+        let (quantiser, chroma_offsets) = read_quantiser(reader, format.colour)?;
+        Ok(Self {
+            quantiser,
+            chroma_offsets,
+            weights: read_weights(reader, features, format.colour)?,
+            alpha_quantiser: read_alpha_quantiser(reader, format.alpha)?,
+            lossless: None,
+        })
+    }
+
+    /// Instead of quantisers there is only how far samples may be off.
+    fn read_lossless(
+        reader: &mut ByteReader<'_>,
+        features: u8,
+        format: PixelFormat,
+        dictionary: DictId,
+    ) -> Result<Self, FormatError> {
+        if features & LOSSY_FEATURES != 0 {
+            return Err(FormatError::invalid(
+                PART,
+                "quantisers of a lossless picture",
+            ));
+        }
+        if dictionary != NO_DICTIONARY {
+            let reason = "a dictionary of a lossless picture";
+            return Err(FormatError::invalid(PART, reason));
+        }
+        Ok(Self {
+            quantiser: 0,
+            chroma_offsets: [0; 2],
+            weights: Default::default(),
+            alpha_quantiser: format.alpha.then_some(0),
+            lossless: Some(reader.u8()?),
+        })
     }
 }
 
@@ -383,6 +458,7 @@ mod tests {
             adaptive: false,
             weights: Default::default(),
             alpha_quantiser: None,
+            lossless: None,
             tile_work: WorkBound::at_least(400_000),
             metadata_len: 0,
         }
@@ -417,6 +493,34 @@ mod tests {
             assert_round_trip(&header);
             header.dictionary = header.dictionary.shortened();
             assert_round_trip(&header);
+        }
+    }
+
+    #[test]
+    fn lossless_headers_round_trip() {
+        for near in [0, 3, 255] {
+            let mut header = example();
+            header.quantiser = 0;
+            header.lossless = Some(near);
+            header.format.alpha = near == 3;
+            header.alpha_quantiser = header.format.alpha.then_some(0);
+            assert_round_trip(&header);
+        }
+        let lossless = Header {
+            quantiser: 0,
+            lossless: Some(0),
+            ..example()
+        };
+        let with_dictionary = Header {
+            dictionary: DictId::Builtin(4),
+            ..lossless.clone()
+        };
+        let adaptive = Header {
+            adaptive: true,
+            ..lossless
+        };
+        for wrong in [with_dictionary, adaptive] {
+            assert!(Header::read(&wrong.write(), Integrity::Checked).is_err());
         }
     }
 

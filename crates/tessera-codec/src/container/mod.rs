@@ -14,6 +14,7 @@ mod tiles;
 mod work;
 
 pub use check::Integrity;
+pub(crate) use header::NO_DICTIONARY;
 pub use header::{Header, MAGIC, MAX_SIDE, VERSION};
 pub use source::{Source, StoredFile};
 pub use tiles::TilePayload;
@@ -107,7 +108,7 @@ impl<'a> Container<'a> {
             &self.header_bytes,
             index,
             self.tiles[index].clone(),
-            self.header.format.alpha,
+            self.header.format.alpha && self.header.lossless.is_none(),
             self.integrity,
         );
         payload.map_err(|error| self.tile_error(index, error))

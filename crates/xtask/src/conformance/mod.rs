@@ -1,6 +1,7 @@
 //! The conformance streams: files that every decoder must make the same samples of.
 
 mod builtin;
+mod lossless;
 mod references;
 
 #[path = "../../../../tests/conformance_support/example_page.rs"]
@@ -30,6 +31,7 @@ struct Stream {
 /// If a stream cannot be made or a file cannot be written.
 pub(crate) fn write() -> Result<()> {
     builtin::write()?;
+    lossless::write()?;
     references::write()
 }
 

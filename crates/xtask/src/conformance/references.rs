@@ -183,6 +183,7 @@ fn noise(seed: u64, dictionary: &Dictionary) -> Result<Stream> {
             adaptive: false,
             weights: Default::default(),
             alpha_quantiser: None,
+            lossless: None,
             tile_work: WorkBound::at_least(work),
             metadata_len: 0,
         };

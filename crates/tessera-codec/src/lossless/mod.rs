@@ -1,0 +1,216 @@
+//! Lossless coding of a tile (`spec/lossless.md`).
+//!
+//! Photos are coded plane by plane around predictions that learn by least squares (`planar`, `predictive`); graphics pixel
+//! by pixel as one of a few candidates that neighbourhoods suggest (`coloured`, `colours`). All decisions are binary; their
+//! probabilities are mixed from several cells in the logistic domain. Integers only, the same on every machine.
+
+mod cell;
+mod coder;
+mod coloured;
+mod colours;
+mod errors;
+mod fast;
+mod history;
+mod least_squares;
+mod level;
+mod logistic;
+mod mixer;
+mod numbers;
+mod palette;
+mod planar;
+mod planes;
+mod predictive;
+mod residual;
+mod taps;
+mod template;
+mod values;
+
+#[cfg(feature = "encoder")]
+mod encode;
+
+use crate::picture::{PixelFormat, Samples};
+use crate::simd::dispatch;
+use crate::tile::entropy::range::RangeDecoder;
+use coder::Coder;
+use coloured::{Escapes, code_colours};
+use colours::Colour;
+use level::Level;
+use planar::{Models, code_planes};
+use planes::BorderedPlane;
+
+#[cfg(feature = "encoder")]
+pub(crate) use encode::{Options, encode_tile};
+
+/// Why a payload cannot be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It ends too early.
+    Exhausted,
+    /// It says something that has no meaning.
+    Invalid(&'static str),
+}
+
+/// What is known of a tile from outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    width: usize,
+    height: usize,
+    channels: usize,
+    alpha: bool,
+    depth: u32,
+}
+
+impl Shape {
+    pub(crate) fn new(width: u32, height: u32, format: PixelFormat) -> Self {
+        Self {
+            width: width as usize,
+            height: height as usize,
+            channels: format.channels(),
+            alpha: format.alpha,
+            depth: format.depth.bits(),
+        }
+    }
+
+    /// The largest value of a sample.
+    fn max(&self) -> u16 {
+        u16::MAX >> (16 - self.depth)
+    }
+
+    /// The number of the first plane that is no alpha.
+    fn first_colour(&self) -> usize {
+        usize::from(self.alpha)
+    }
+
+    /// Channels of the picture in coding order: alpha, then gray or green, red, blue.
+    fn order(&self) -> &'static [usize] {
+        match self.channels {
+            1 => &[0],
+            2 => &[1, 0],
+            3 => &[1, 0, 2],
+            _ => &[3, 1, 0, 2],
+        }
+    }
+}
+
+/// How a tile is coded; the first byte of its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Planes(Level),
+    Colours(Level),
+    Palette,
+    Fast,
+}
+
+impl Method {
+    fn from_byte(byte: u8) -> Option<Self> {
+        let level = Level::ALL.get(usize::from(byte >> 2)).copied();
+        match (byte & 3, level?) {
+            (0, level) => Some(Self::Planes(level)),
+            (1, level) => Some(Self::Colours(level)),
+            (2, Level::One) => Some(Self::Palette),
+            (3, Level::One) => Some(Self::Fast),
+            _ => None,
+        }
+    }
+
+    #[cfg(feature = "encoder")]
+    fn byte(self) -> u8 {
+        match self {
+            Self::Planes(level) => (level as u8) << 2,
+            Self::Colours(level) => (level as u8) << 2 | 1,
+            Self::Palette => 2,
+            Self::Fast => 3,
+        }
+    }
+}
+
+/// The samples of a tile on their way in, in coding order; a reader has none.
+#[derive(Clone, Debug, Default)]
+struct Tile {
+    planes: Vec<Vec<u16>>,
+    /// The values that colour samples have, if planes hold ranks among them.
+    used: Option<Vec<u16>>,
+    /// Sorted colours, if they are few.
+    palette: Vec<Colour>,
+}
+
+impl Tile {
+    /// The samples of a pixel together.
+    #[inline(always)]
+    fn colour(&self, index: usize) -> Colour {
+        let mut colour = 0;
+        for plane in &self.planes {
+            colour = colour << 16 | Colour::from(plane.get(index).copied().unwrap_or(0));
+        }
+        colour
+    }
+}
+
+/// The same walk for writing and reading.
+#[inline(always)]
+fn code_tile(
+    coder: &mut impl Coder,
+    shape: &Shape,
+    source: &Tile,
+    method: Method,
+) -> Result<Vec<BorderedPlane>, Fault> {
+    match method {
+        Method::Fast => code_planes(coder, shape, source, Models::Fast),
+        Method::Planes(level) => code_planes(coder, shape, source, Models::Level(level)),
+        Method::Colours(level) => code_colours(coder, shape, source, Escapes::Samples(level)),
+        Method::Palette => code_colours(coder, shape, source, Escapes::Palette),
+    }
+}
+
+/// Memory of the models of a tile, beside that of its samples.
+pub(crate) fn model_bytes(pixels: u64, channels: u64) -> u64 {
+    const PER_PIXEL: u64 = 256;
+    const MOST: u64 = 24 << 20;
+    const PER_CHANNEL: u64 = 4 << 20;
+    pixels.saturating_mul(PER_PIXEL).min(MOST) + channels * PER_CHANNEL
+}
+
+/// Decodes a tile to interleaved samples.
+pub(crate) fn decode_tile(
+    data: &[u8],
+    shape: &Shape,
+    format: PixelFormat,
+) -> Result<Samples, Fault> {
+    let (&byte, data) = data.split_first().ok_or(Fault::Exhausted)?;
+    let method = Method::from_byte(byte).ok_or(Fault::Invalid("a reserved method"))?;
+    let mut coder = RangeDecoder::new(data);
+    let planes = dispatch(
+        #[inline(always)]
+        || code_tile(&mut coder, shape, &Tile::default(), method),
+    )?;
+    if coder.exhausted() {
+        return Err(Fault::Exhausted);
+    }
+    Ok(to_samples(shape, &planes, format))
+}
+
+/// Planes as interleaved samples of the picture.
+fn to_samples(shape: &Shape, planes: &[BorderedPlane], format: PixelFormat) -> Samples {
+    match format.bytes_per_sample() {
+        1 => Samples::U8(interleave(shape, planes, |value| value as u8)),
+        _ => Samples::U16(interleave(shape, planes, |value| value)),
+    }
+}
+
+fn interleave<S: Copy + Default>(
+    shape: &Shape,
+    planes: &[BorderedPlane],
+    store: impl Fn(u16) -> S,
+) -> Vec<S> {
+    let mut samples = vec![S::default(); shape.width * shape.height * shape.channels];
+    for (plane, &channel) in planes.iter().zip(shape.order()) {
+        let rows = samples.chunks_exact_mut(shape.width * shape.channels);
+        for (y, row) in rows.enumerate() {
+            let from = &plane.data[plane.at(0, y)..][..shape.width];
+            for (pixel, &value) in row.chunks_exact_mut(shape.channels).zip(from) {
+                pixel[channel] = store(value);
+            }
+        }
+    }
+    samples
+}

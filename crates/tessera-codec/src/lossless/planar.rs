@@ -1,0 +1,193 @@
+//! A tile plane by plane (`spec/lossless.md`, "Planes").
+
+use super::coder::Coder;
+use super::fast::FastModel;
+use super::level::Level;
+use super::planes::BorderedPlane;
+use super::predictive::PlaneModel;
+use super::taps::{Around, Taps};
+use super::values::code_values;
+use super::{Fault, Shape, Tile};
+
+/// How a plane is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PlaneKind {
+    Coded,
+    Constant(u16),
+    /// The same as the colour plane before.
+    Copied,
+}
+
+/// The models of planes that are coded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Models {
+    Fast,
+    Level(Level),
+}
+
+/// Codes a tile; a reader is given one without samples.
+#[inline(always)]
+pub(super) fn code_planes(
+    coder: &mut impl Coder,
+    shape: &Shape,
+    source: &Tile,
+    models: Models,
+) -> Result<Vec<BorderedPlane>, Fault> {
+    let values = code_used_values(coder, shape, &source.used)?;
+    let mut planes: Vec<BorderedPlane> = Vec::with_capacity(shape.channels);
+    let mut errors = None;
+    for number in 0..shape.channels {
+        let wanted = source.planes.get(number).map_or(&[][..], Vec::as_slice);
+        let first = shape.first_colour();
+        let is_colour = number >= first;
+        let max = match &values {
+            Some(values) if is_colour => (values.len() - 1) as u16,
+            _ => shape.max(),
+        };
+        let earlier = if is_colour { &planes[first..] } else { &[] };
+        let mut plane = BorderedPlane::new(shape.width, shape.height);
+        match code_kind(
+            coder,
+            shape,
+            wanted,
+            source.planes.get(number.wrapping_sub(1)),
+            earlier,
+        )? {
+            PlaneKind::Constant(value) => plane.data.fill(value.min(max)),
+            PlaneKind::Copied => plane.data.clone_from(&planes[number - 1].data),
+            PlaneKind::Coded => match models {
+                Models::Fast => code_fast(coder, &mut plane, earlier, wanted, max)?,
+                Models::Level(level) => {
+                    let model = PlaneModel::new(shape.width, max, level);
+                    let before = errors.take();
+                    let found = code_plane(coder, model, &mut plane, earlier, wanted, before)?;
+                    errors = is_colour.then_some(found);
+                }
+            },
+        }
+        planes.push(plane);
+    }
+    if let Some(values) = values {
+        for plane in &mut planes[shape.first_colour()..] {
+            for sample in &mut plane.data {
+                *sample = values[usize::from(*sample).min(values.len() - 1)];
+            }
+        }
+    }
+    Ok(planes)
+}
+
+/// Which values colour samples have, if they are coded by rank.
+fn code_used_values(
+    coder: &mut impl Coder,
+    shape: &Shape,
+    used: &Option<Vec<u16>>,
+) -> Result<Option<Vec<u16>>, Fault> {
+    if coder.raw(1, u32::from(used.is_some())) == 0 {
+        return Ok(None);
+    }
+    let values = code_values(coder, used.as_deref().unwrap_or(&[]), shape.max());
+    if values.is_empty() {
+        return Err(Fault::Invalid("no value is used"));
+    }
+    Ok(Some(values))
+}
+
+fn code_kind(
+    coder: &mut impl Coder,
+    shape: &Shape,
+    wanted: &[u16],
+    before: Option<&Vec<u16>>,
+    earlier: &[BorderedPlane],
+) -> Result<PlaneKind, Fault> {
+    let constant = wanted
+        .first()
+        .filter(|&first| wanted.iter().all(|value| value == first));
+    let copied = !earlier.is_empty() && before.is_some_and(|before| before == wanted);
+    let code = match constant {
+        Some(_) => 1,
+        None if copied => 2,
+        None => 0,
+    };
+    match coder.raw(2, code) {
+        0 => Ok(PlaneKind::Coded),
+        1 => {
+            let value = constant.copied().unwrap_or(0);
+            Ok(PlaneKind::Constant(
+                coder.raw(shape.depth, value.into()) as u16
+            ))
+        }
+        2 if !earlier.is_empty() => Ok(PlaneKind::Copied),
+        _ => Err(Fault::Invalid("a reserved kind of plane")),
+    }
+}
+
+/// Codes a plane and returns the errors of its predictions; `before` are those of the plane before.
+#[inline(always)]
+fn code_plane(
+    coder: &mut impl Coder,
+    mut model: PlaneModel,
+    plane: &mut BorderedPlane,
+    earlier: &[BorderedPlane],
+    wanted: &[u16],
+    before: Option<Vec<i32>>,
+) -> Result<Vec<i32>, Fault> {
+    let (width, height) = (plane.width, plane.height);
+    let has_before = before.is_some();
+    let mut errors = before.unwrap_or_else(|| vec![0; width * height]);
+    for y in 0..height {
+        model.open_row();
+        plane.open_row(y);
+        for x in 0..width {
+            let at = plane.at(x, y);
+            let own = Around::new(plane, at);
+            let taps = match earlier {
+                [] => Taps::new(own, &[], true),
+                [first] => Taps::new(own, &[Around::new(first, at)], true),
+                [first, second, ..] => {
+                    let earlier = [Around::new(first, at), Around::new(second, at)];
+                    Taps::new(own, &earlier, true)
+                }
+            };
+            let index = y * width + x;
+            let before = has_before.then_some(errors[index]);
+            let value = wanted.get(index).copied().unwrap_or(0);
+            let (value, error) = model.code(coder, &taps, before, x, value);
+            plane.data[at] = value;
+            errors[index] = error;
+        }
+        plane.close_row(y);
+        model.close_row();
+        if coder.exhausted() {
+            return Err(Fault::Exhausted);
+        }
+    }
+    Ok(errors)
+}
+
+#[inline(always)]
+fn code_fast(
+    coder: &mut impl Coder,
+    plane: &mut BorderedPlane,
+    earlier: &[BorderedPlane],
+    wanted: &[u16],
+    max: u16,
+) -> Result<(), Fault> {
+    let mut model = FastModel::new(plane.width, max);
+    for y in 0..plane.height {
+        model.open_row();
+        plane.open_row(y);
+        for x in 0..plane.width {
+            let at = plane.at(x, y);
+            let previous = earlier.last().map(|plane| Around::new(plane, at));
+            let value = wanted.get(y * plane.width + x).copied().unwrap_or(0);
+            plane.data[at] = model.code(coder, Around::new(plane, at), previous, x, value);
+        }
+        plane.close_row(y);
+        model.close_row();
+        if coder.exhausted() {
+            return Err(Fault::Exhausted);
+        }
+    }
+    Ok(())
+}
