@@ -299,8 +299,8 @@ impl Decoder {
     }
 
     fn look_up(&self, needed: DictId) -> Result<&PreparedDictionary, DictionaryError> {
-        let builtin = PreparedDictionary::builtin();
-        if needed == builtin.id() {
+        let builtin = PreparedDictionary::loaded_builtin();
+        if let Some(builtin) = builtin.filter(|builtin| builtin.id() == needed) {
             return Ok(builtin);
         }
         if let Some(found) = self.dictionaries.iter().find(|dict| dict.id() == needed) {
