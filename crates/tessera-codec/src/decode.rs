@@ -336,8 +336,8 @@ impl Decoder {
     }
 
     fn look_up(&self, needed: DictId) -> Result<&PreparedDictionary, DictionaryError> {
-        let builtin = PreparedDictionary::builtin();
-        if needed == builtin.id() {
+        let builtin = PreparedDictionary::loaded_builtin();
+        if let Some(builtin) = builtin.filter(|builtin| builtin.id() == needed) {
             return Ok(builtin);
         }
         let mut offered = (self.dictionaries.iter()).filter(|dict| needed.names(dict.id()));

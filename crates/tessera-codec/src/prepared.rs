@@ -62,10 +62,22 @@ impl From<BadReference> for DictionaryError {
 }
 
 impl PreparedDictionary {
-    /// The default dictionary, which every program carries.
+    /// The default dictionary, which every program carries, unless it was built without the feature `builtin`.
+    ///
+    /// # Panics
+    /// As [`Dictionary::builtin`].
     pub fn builtin() -> &'static Self {
+        Self::of_builtin(Dictionary::builtin())
+    }
+
+    /// The default dictionary, or `None` as long as it is not there.
+    pub(crate) fn loaded_builtin() -> Option<&'static Self> {
+        Dictionary::loaded_builtin().map(Self::of_builtin)
+    }
+
+    fn of_builtin(dictionary: &Dictionary) -> &'static Self {
         static BUILTIN: OnceLock<PreparedDictionary> = OnceLock::new();
-        BUILTIN.get_or_init(|| Dictionary::builtin().into())
+        BUILTIN.get_or_init(|| dictionary.into())
     }
 
     /// The dictionary itself.

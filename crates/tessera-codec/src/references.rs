@@ -80,7 +80,7 @@ fn decode(reference: &Reference) -> Result<ReferencePlanes> {
 fn check_kind(reference: &Reference, container: &Container<'_>) -> Result<()> {
     let header = container.header();
     let refuse = |reason| Err(FormatError::invalid("the reference picture", reason).into());
-    if header.dictionary != Dictionary::builtin().id() {
+    if Some(header.dictionary) != Dictionary::loaded_builtin().map(Dictionary::id) {
         return refuse("it does not use the default dictionary");
     }
     let stated = (u32::from(reference.width()), u32::from(reference.height()));

@@ -77,14 +77,18 @@ impl Dictionary {
     /// # Panics
     /// Without that feature, if [`Dictionary::load_builtin`] was not called before.
     pub fn builtin() -> &'static Self {
+        Self::loaded_builtin().expect("the built-in dictionary was loaded")
+    }
+
+    /// The default dictionary, or `None` in a program that was built without it and has not loaded it yet.
+    pub fn loaded_builtin() -> Option<&'static Self> {
         #[cfg(feature = "builtin")]
-        return BUILTIN.get_or_init(|| {
+        BUILTIN.get_or_init(|| {
             static SECTIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/default.sections"));
             let content = format::read_unpacked(SECTIONS);
             Self::carried(content.expect("the built-in dictionary is valid"), DEFAULT)
         });
-        #[cfg(not(feature = "builtin"))]
-        BUILTIN.get().expect("the built-in dictionary was loaded")
+        BUILTIN.get()
     }
 
     /// Makes [`Dictionary::builtin`] of its file, for programs that are built without the feature `builtin` and fetch
