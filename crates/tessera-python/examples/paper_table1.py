@@ -36,8 +36,8 @@ def patches(path, seed=0):
     return rows - rows.mean(axis=1, keepdims=True)
 
 
-def ksvd(samples, nonzeros, iterations=40, seed=0):
-    """Plain K-SVD: code every sample with OMP, then renew one atom after the other."""
+def ksvd(samples, nonzeros, iterations=20, seed=0):
+    """K-SVD: code every sample with OMP, then renew one atom after the other, by one step towards the singular vector."""
     rng = np.random.default_rng(seed)
     atoms = samples[rng.choice(len(samples), ATOMS, replace=False)]
     atoms = atoms / np.maximum(np.linalg.norm(atoms, axis=1, keepdims=True), 1e-12)
@@ -51,8 +51,9 @@ def ksvd(samples, nonzeros, iterations=40, seed=0):
                 atoms[j] = samples[worst] / np.linalg.norm(samples[worst])
                 continue
             without = rest[users] + np.outer(code[users, j], atoms[j])
-            left, sizes, right = np.linalg.svd(without, full_matrices=False)
-            atoms[j], code[users, j] = right[0], left[:, 0] * sizes[0]
+            direction = without.T @ code[users, j]
+            atoms[j] = direction / np.linalg.norm(direction)
+            code[users, j] = without @ atoms[j]
             rest[users] = without - np.outer(code[users, j], atoms[j])
     return atoms, code
 
@@ -66,7 +67,7 @@ def row(path):
     """All methods of a row: errors per patch by method, and non-zeros per patch."""
     samples = patches(path)
     online = MiniBatchDictionaryLearning(
-        ATOMS, alpha=PENALTY, batch_size=512, max_iter=20, transform_algorithm="lasso_lars", random_state=0
+        ATOMS, alpha=PENALTY, batch_size=512, max_iter=20, fit_algorithm="cd", transform_algorithm="lasso_cd", random_state=0
     ).fit(samples)
     code = online.transform(samples)
     found = {"online": errors(samples, code, online.components_)}

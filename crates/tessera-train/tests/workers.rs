@@ -20,7 +20,7 @@ fn write_pictures(folder: &Path, count: u32) {
     }
 }
 
-/// Does the last job first, each twice, with copies of the pictures under other names.
+/// Does the last job first, some twice, with copies of the pictures under other names.
 #[derive(Debug)]
 struct Elsewhere {
     folder: PathBuf,
@@ -41,9 +41,11 @@ impl Workers for Elsewhere {
             };
             let pictures: Vec<PathBuf> = job.pictures.iter().map(copy).collect();
             let answer = || work(&dictionary, &job.message, &pictures).map_err(|e| e.to_string());
-            assert_eq!(answer()?, answer()?);
-            answers.push(answer()?);
-            self.jobs.fetch_add(1, Ordering::Relaxed);
+            let first = answer()?;
+            if self.jobs.fetch_add(1, Ordering::Relaxed) % 8 == 0 {
+                assert_eq!(first, answer()?, "done again");
+            }
+            answers.push(first);
         }
         answers.reverse();
         Ok(answers)
