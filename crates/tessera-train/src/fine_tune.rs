@@ -438,7 +438,7 @@ impl<'a> Run<'a> {
         next.luma_prior = transfer(start.luma_prior(), start.luma(), &next.luma);
         next.chroma_prior = transfer(start.chroma_prior(), start.chroma(), &next.chroma);
         [next.luma_prior, next.chroma_prior] = fit_priors(&next, &seen.decisions, thrift);
-        // Weights in coarse steps cost more bits than the old ones, and fine ones take too many bytes.
+        // Others take more bytes than they save, the more so as a network behind the filter makes up for them.
         let fitted = next.nets == [None, None] && thrift.is_none();
         let bands = if fitted { BANDS } else { 0 };
         for (band, [luma, chroma]) in seen.filters.iter().enumerate().take(bands) {
