@@ -219,7 +219,7 @@ fn as_much_is_said_as_asked_for() {
     };
     assert_eq!(said("encode {} --quiet"), "");
     assert_eq!(said("encode {} --force").lines().count(), 1);
-    assert!(said("-v encode {} --force").contains("quantiser"));
+    assert!(said("-v encode {} --lossy --force").contains("quantiser"));
     fail("--quiet encode {}", &[&photo], USAGE, "exists");
 }
 

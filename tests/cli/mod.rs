@@ -9,6 +9,7 @@ mod decode;
 mod info;
 mod inputs;
 mod inputs_support;
+mod lossless;
 mod outputs;
 mod paper;
 mod pictures;
