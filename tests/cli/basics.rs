@@ -135,7 +135,7 @@ fn dictionary_problems_have_their_own_messages() {
         path
     };
     let dictionary = write("good.tsd", &good);
-    succeed("encode {} --dict {}", &[&photo, &dictionary]);
+    succeed("encode {} --dict {} --lossy", &[&photo, &dictionary]);
     let coded = folder.path("photo.tsr");
     fail(
         "decode {} --force",
