@@ -135,7 +135,7 @@ fn dictionary_problems_have_their_own_messages() {
         path
     };
     let dictionary = write("good.tsd", &good);
-    succeed("encode {} --dict {}", &[&photo, &dictionary]);
+    succeed("encode {} --dict {} --lossy", &[&photo, &dictionary]);
     let coded = folder.path("photo.tsr");
     fail(
         "decode {} --force",
@@ -219,7 +219,7 @@ fn as_much_is_said_as_asked_for() {
     };
     assert_eq!(said("encode {} --quiet"), "");
     assert_eq!(said("encode {} --force").lines().count(), 1);
-    assert!(said("-v encode {} --force").contains("quantiser"));
+    assert!(said("-v encode {} --lossy --force").contains("quantiser"));
     fail("--quiet encode {}", &[&photo], USAGE, "exists");
 }
 

@@ -13,7 +13,7 @@ fn coded(folder: &Folder, name: &str, width: u32) -> PathBuf {
     image::RgbImage::from_fn(width, 50, pixel)
         .save(&photo)
         .unwrap();
-    succeed("encode {} --tile-log2 6 -q 80", &[&photo]);
+    succeed("encode {} --tile-log2 6 -q 80 --lossy", &[&photo]);
     folder.path(name)
 }
 

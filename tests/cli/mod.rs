@@ -10,6 +10,7 @@ mod desktop;
 mod info;
 mod inputs;
 mod inputs_support;
+mod lossless;
 mod outputs;
 mod pack;
 mod paper;

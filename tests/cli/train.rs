@@ -270,7 +270,7 @@ fn unusable_collections_are_explained() {
 fn files_find_their_dictionary_by_content() {
     let place = Place::with_pictures(1);
     learned(&place);
-    place.succeed("encode @pictures/0.png -o @p.tsr --dict @cats.tsd");
+    place.succeed("encode @pictures/0.png -o @p.tsr --dict @cats.tsd --lossy");
     let lost = place.run("decode @p.tsr -o @p.png");
     let text = both(&lost);
     assert_eq!(lost.status.code(), Some(DICTIONARY), "{text}");
@@ -309,7 +309,7 @@ fn files_find_their_dictionary_by_content() {
 fn installed_dictionaries_are_found_and_named_by_their_first_digits() {
     let place = Place::with_pictures(1);
     learned(&place);
-    place.succeed("encode @pictures/0.png -o @p.tsr --dict @cats.tsd");
+    place.succeed("encode @pictures/0.png -o @p.tsr --dict @cats.tsd --lossy");
     let text = place.succeed("dict install @cats.tsd");
     assert!(text.contains("installed as"), "{text}");
     fs::remove_file(place.path("cats.tsd")).unwrap();
@@ -317,7 +317,7 @@ fn installed_dictionaries_are_found_and_named_by_their_first_digits() {
     let list = place.succeed("dict list");
     let installed = list.lines().find(|line| line.ends_with(".tsd")).unwrap();
     let digits = &installed[..8];
-    place.succeed(&format!("encode @pictures/0.png -o @q.tsr --dict {digits}"));
+    place.succeed(&format!("encode @pictures/0.png -o @q.tsr --dict {digits} --lossy"));
     assert_eq!(
         fs::read(place.path("p.tsr")).unwrap(),
         fs::read(place.path("q.tsr")).unwrap()
@@ -380,13 +380,13 @@ fn small_files_stay_small_with_a_learned_dictionary() {
     // A patch without detail: what is left is the fixed cost.
     let flat = image::GrayImage::from_pixel(8, 8, image::Luma([128]));
     flat.save(place.path("flat.png")).unwrap();
-    place.succeed("encode @flat.png -o @flat.tsr --dict @cats.tsd");
+    place.succeed("encode @flat.png -o @flat.tsr --dict @cats.tsd --lossy");
     let size = fs::metadata(place.path("flat.tsr")).unwrap().len();
     assert!(size <= 40, "{size} bytes for a flat picture");
     let photo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/photos/coffee.png");
     fs::copy(photo, place.path("photo.png")).unwrap();
     place
-        .succeed("encode @photo.png -o @preview.tsr --dict @cats.tsd --target-size 300 --effort 1");
+        .succeed("encode @photo.png -o @preview.tsr --dict @cats.tsd --target-size 300 --effort 1 --lossy");
     let size = fs::metadata(place.path("preview.tsr")).unwrap().len();
     assert!((100..=300).contains(&size), "{size}");
     place.succeed("decode @preview.tsr -o @preview.png --dict @cats.tsd");

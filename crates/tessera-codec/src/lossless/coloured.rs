@@ -10,9 +10,6 @@ use super::taps::{Around, Taps};
 use super::template::{Near, REACH};
 use super::{Fault, Shape, Tile};
 
-/// Most channels of a tile.
-const MAX_CHANNELS: usize = 4;
-
 /// How colours are coded that are no candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Escapes {
@@ -171,10 +168,10 @@ impl EscapeModel {
             Self::Samples { planes, models } => {
                 let mut colour = 0;
                 let mut before = None;
-                for channel in 0..shape.channels.min(MAX_CHANNELS) {
+                for (channel, model) in models.iter_mut().enumerate() {
                     let taps = taps(shape, planes, channel, (x, y));
                     let wanted = sample(wanted, shape.channels, channel);
-                    let (value, error) = models[channel].code(coder, &taps, before, x, wanted);
+                    let (value, error) = model.code(coder, &taps, before, x, wanted);
                     before = (channel >= shape.first_colour()).then_some(error);
                     let at = planes[channel].at(x, y);
                     planes[channel].data[at] = value;

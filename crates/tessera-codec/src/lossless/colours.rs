@@ -58,10 +58,8 @@ impl Candidates {
 
     #[inline(always)]
     fn has_after_first(&self, colour: Colour) -> bool {
-        let others = self.list[..self.count].iter().skip(1);
-        others
-            .into_iter()
-            .any(|candidate| candidate.colour == colour)
+        let mut others = self.list[..self.count].iter().skip(1);
+        others.any(|candidate| candidate.colour == colour)
     }
 }
 

@@ -125,7 +125,7 @@ impl LeastSquares {
         let curvature = row[along] + RIDGE;
         let exponent = curvature.ilog2();
         let mantissa = (curvature >> (exponent - 7)) as usize % RECIPROCAL.len();
-        let step = (i64::from(self.gradient[along]) * RECIPROCAL[mantissa] << 8) >> exponent;
+        let step = ((i64::from(self.gradient[along]) * RECIPROCAL[mantissa]) << 8) >> exponent;
         let old = self.weights[along];
         let new = (i64::from(old) + step).clamp(-WEIGHT_MAX, WEIGHT_MAX) as i32;
         self.weights[along] = new;
