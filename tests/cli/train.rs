@@ -314,7 +314,9 @@ fn installed_dictionaries_are_found_and_named_by_their_first_digits() {
     let list = place.succeed("dict list");
     let installed = list.lines().find(|line| line.ends_with(".tsd")).unwrap();
     let digits = &installed[..8];
-    place.succeed(&format!("encode @pictures/0.png -o @q.tsr --dict {digits} --lossy"));
+    place.succeed(&format!(
+        "encode @pictures/0.png -o @q.tsr --dict {digits} --lossy"
+    ));
     assert_eq!(
         fs::read(place.path("p.tsr")).unwrap(),
         fs::read(place.path("q.tsr")).unwrap()
@@ -382,8 +384,9 @@ fn small_files_stay_small_with_a_learned_dictionary() {
     assert!(size <= 40, "{size} bytes for a flat picture");
     let photo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/photos/coffee.png");
     fs::copy(photo, place.path("photo.png")).unwrap();
-    place
-        .succeed("encode @photo.png -o @preview.tsr --dict @cats.tsd --target-size 300 --effort 1 --lossy");
+    place.succeed(
+        "encode @photo.png -o @preview.tsr --dict @cats.tsd --target-size 300 --effort 1 --lossy",
+    );
     let size = fs::metadata(place.path("preview.tsr")).unwrap().len();
     assert!((100..=300).contains(&size), "{size}");
     place.succeed("decode @preview.tsr -o @preview.png --dict @cats.tsd");
