@@ -73,7 +73,7 @@ fn fold(difference: u32, range: u32) -> u32 {
 }
 
 fn unfold(folded: u32, range: u32) -> u32 {
-    if folded % 2 == 0 {
+    if folded.is_multiple_of(2) {
         folded / 2
     } else {
         range.wrapping_sub(folded / 2 + 1)
