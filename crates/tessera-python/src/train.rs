@@ -27,6 +27,8 @@ pub(crate) struct Wishes {
     #[pyo3(item)]
     max_size: Option<usize>,
     #[pyo3(item)]
+    expected: Option<f64>,
+    #[pyo3(item)]
     references: bool,
     #[pyo3(item)]
     seed: u64,
@@ -97,6 +99,9 @@ impl Wishes {
         }
         if let Some(bytes) = self.max_size {
             trainer = trainer.max_size(bytes);
+        }
+        if let Some(count) = self.expected {
+            trainer = trainer.expected_pictures(count);
         }
         if let Some(run) = &self.workers {
             let run = Python::attach(|py| run.clone_ref(py));

@@ -46,6 +46,7 @@ def train(
     seconds: float | None = None,
     holdout: float = 0.1,
     max_size: int | None = None,
+    expected: float | None = None,
     references: bool = True,
     seed: int = 1,
     threads: int = 0,
@@ -68,6 +69,9 @@ def train(
         Share of the pictures that decides what of all that was learned is kept.
     max_size : int, optional
         Largest size of the dictionary's file in bytes.
+    expected : float, optional
+        How many pictures will be coded with the dictionary, those that are found if not given. What does not pay for its
+        bytes with so many is not learned; with ``math.inf`` size does not matter.
     references : bool
         Whether the dictionary may carry reference pictures if they pay.
     seed : int
@@ -93,6 +97,7 @@ def train(
         "seconds": seconds,
         "holdout": holdout,
         "max_size": max_size,
+        "expected": expected,
         "references": references,
         "seed": seed,
         "threads": threads,

@@ -46,7 +46,7 @@ def train(
     storage_options : dict, optional
         For fsspec.
     **settings :
-        ``start``, ``seconds``, ``holdout``, ``max_size``, ``references``, ``seed``, ``threads``, ``note`` and
+        ``start``, ``seconds``, ``holdout``, ``max_size``, ``expected``, ``references``, ``seed``, ``threads``, ``note`` and
         ``progress`` of :func:`tessera.train`.
 
     Returns
