@@ -141,7 +141,7 @@ mod search;
 
 pub use cancel::CancelToken;
 pub use coded::CodedPicture;
-pub use container::{Container, Header, Integrity, Source, StoredFile, condensed};
+pub use container::{Container, Header, Integrity, Source, StoredFile};
 pub use decode::{Band, Decoder, Partial, decode};
 pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, TargetUnreachable};
 pub use limits::Limits;

@@ -6,7 +6,7 @@ use crate::index::MOST_TEMPLATES;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use tessera_codec::condensed;
+use tessera_codec::internals::container::condensed;
 use tessera_dict::DictId;
 
 /// Longest start of an entry: number of the template, which bytes differ, and these.

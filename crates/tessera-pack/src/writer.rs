@@ -6,7 +6,7 @@ use crate::{MAGIC, entry, names, reader};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use tessera_codec::condensed;
+use tessera_codec::internals::container::condensed;
 use tessera_codec::{Decoder, Limits};
 use tessera_dict::{DictId, Dictionary};
 
