@@ -81,7 +81,8 @@ impl Outlook {
     pub(crate) fn may_fit(&self, bytes: u64) -> bool {
         let many_flat = self.flat as f64 >= GRAPHICS * self.pixels as f64;
         let harsh = 2 * self.gentle < self.pixels - self.flat;
-        if self.pixels == 0 || many_flat && harsh || self.flat == self.pixels {
+        // A photo inside a screenshot is gentle, what is around it is flat.
+        if many_flat && harsh || 2 * self.flat >= self.pixels {
             return true;
         }
         let bits = self.bits / self.pixels as f64 * self.all_pixels as f64;
