@@ -176,7 +176,7 @@ fn tiles_appear_while_the_rest_of_a_picture_is_on_its_way() {
         const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
         let opaque = 0;
         for (let at = 3; at < pixels.length; at += 4) opaque += pixels[at] === 255;
-        return opaque && [canvas.width, canvas.height, opaque, self.loaded === true];";
+        return opaque > 0 && [canvas.width, canvas.height, opaque, self.loaded === true];";
     let early = wait_for(&site.browser, painted);
     assert_eq!((&early[0], &early[1]), (&json!(300), &json!(200)));
     let opaque = early[2].as_u64().unwrap();
