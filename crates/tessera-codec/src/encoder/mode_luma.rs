@@ -34,6 +34,20 @@ struct LumaOption {
     choice: usize,
 }
 
+/// A luma patch predicted by a trial.
+fn patch_place<'a>(
+    site: &'a Site,
+    decoded: &'a Surroundings,
+    trial: &'a ModeCandidate,
+) -> PatchPlace<'a> {
+    PatchPlace {
+        site,
+        surroundings: trial.surroundings(decoded),
+        orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, site.shape),
+        cb_coded: false,
+    }
+}
+
 /// The search for one leaf.
 pub(crate) struct LumaModeSearch<'s, 'd> {
     pub(crate) patches: PatchSearch<'s, 'd>,
@@ -95,12 +109,7 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
         let mut best: Option<(PatchCandidate, usize)> = None;
         for option in options {
             let trial = &modes[option.mode];
-            let place = PatchPlace {
-                site,
-                surroundings: trial.surroundings(surroundings),
-                orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, site.shape),
-                cb_coded: false,
-            };
+            let place = patch_place(site, surroundings, trial);
             let mode_price = self.patches.lambda() * trial.bits;
             let least = best.as_ref().map_or(f32::INFINITY, |(best, _)| best.cost);
             let choices = [option.choice];
@@ -114,7 +123,29 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
                 break;
             }
         }
-        best.expect("there is at least one option")
+        let best = best.expect("there is at least one option");
+        self.better_atom(site, surroundings, modes, best)
+    }
+
+    /// The best option, or one of the first modes with a free atom if that costs less.
+    fn better_atom(
+        &self,
+        site: &Site,
+        surroundings: &Surroundings,
+        modes: &[ModeCandidate],
+        mut best: (PatchCandidate, usize),
+    ) -> (PatchCandidate, usize) {
+        let tried = self.patches.tile.speed.transform.atom_modes;
+        for (mode, trial) in modes.iter().enumerate().take(tried) {
+            let place = patch_place(site, surroundings, trial);
+            let mode_price = self.patches.lambda() * trial.bits;
+            let bound = best.0.cost - mode_price;
+            if let Some(mut patch) = self.patches.best_atom(&place, trial, bound) {
+                patch.cost += mode_price;
+                best = (patch, mode);
+            }
+        }
+        best
     }
 
     /// The pairs of mode and basis that are coded in full, most promising first.

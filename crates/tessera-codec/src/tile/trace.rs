@@ -8,7 +8,7 @@ use crate::tile::entropy::coder::{BinaryCoder, Reader};
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::Site;
-use crate::tile::syntax::Leaf;
+use crate::tile::syntax::{AtomUse, Coefficients, Leaf};
 use tessera_dict::Dictionary;
 use tessera_dict::layout::Element;
 use tessera_patch::{Plane, Shape};
@@ -54,8 +54,42 @@ pub struct LeafRecord {
     pub mode: usize,
     /// What it took from which reference.
     pub reference: Option<ReferenceRecord>,
-    /// Basis and levels of every component; no levels if it carries no coefficients.
-    pub patches: Vec<(u32, Vec<i32>)>,
+    /// What is coded of every component.
+    pub patches: Vec<PatchCode>,
+}
+
+/// What a patch adds to its prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatchCode {
+    /// Nothing.
+    Empty,
+    /// Levels of a basis of its group.
+    Levels {
+        /// Index of the basis.
+        basis: u32,
+        /// In coding order up to the last one that is not zero.
+        levels: Vec<i32>,
+    },
+    /// A multiple of a free atom.
+    Atom {
+        /// Index of the atom.
+        index: u16,
+        /// Amplitude in steps.
+        level: i32,
+    },
+}
+
+impl From<&Coefficients> for PatchCode {
+    fn from(patch: &Coefficients) -> Self {
+        match patch.atom {
+            Some(AtomUse { index, level }) => Self::Atom { index, level },
+            None if patch.levels.is_empty() => Self::Empty,
+            None => Self::Levels {
+                basis: patch.choice,
+                levels: patch.levels.clone(),
+            },
+        }
+    }
 }
 
 /// A prediction from a reference.
@@ -172,9 +206,7 @@ impl TileReader for Tracer<'_> {
             shape: site.shape,
             mode: leaf.mode,
             reference: leaf.reference.map(ReferenceRecord::from),
-            patches: patches
-                .map(|patch| (patch.choice, patch.levels.clone()))
-                .collect(),
+            patches: patches.map(PatchCode::from).collect(),
         }));
     }
 }
