@@ -18,6 +18,10 @@ pub(crate) const QUANTISERS: [u8; 5] = [72, 77, 82, 87, 92];
 const ENOUGH: usize = 130_000;
 /// Patches that every atom must have for itself: fewer are learned by heart.
 const PATCHES_PER_ATOM: usize = 40;
+/// Frequencies above so many steps are worth a level.
+const PEAK: f32 = 0.9;
+/// Patches with more of them are left to the bases.
+const MOST_PEAKS: usize = 8;
 /// Share of all pairs of atoms that exchange their patches in an iteration.
 const PAIRS: f64 = 0.02;
 
@@ -54,7 +58,8 @@ pub(crate) fn learn_atoms(harvest: &Harvest, seed: u64) -> Result<LearnedAtoms, 
         let groups = harvest.groups();
         let own = groups
             .filter(|(key, _)| key.kind == PlaneKind::Luma && key.shape == shape.index())
-            .flat_map(|(key, samples)| samples.iter().map(move |sample| (key.class, sample)));
+            .flat_map(|(key, samples)| samples.iter().map(move |sample| (key.class, sample)))
+            .filter(|(_, sample)| few_peaks(sample));
         let own: Vec<(usize, &Sample)> = own.collect();
         if let Some((set, used)) = learn_set(shape, &own, seed)? {
             sets.push(set);
@@ -63,6 +68,12 @@ pub(crate) fn learn_atoms(harvest: &Harvest, seed: u64) -> Result<LearnedAtoms, 
     }
     let atoms = Atoms::new(sets).expect("every shape has one set of a size that fits");
     Ok(LearnedAtoms { atoms, uses })
+}
+
+/// Whether one atom could be all there is to code: it takes the place of two or three levels, hardly ever of more.
+fn few_peaks(sample: &Sample) -> bool {
+    let peaks = sample.spectrum().filter(|value| value.abs() > PEAK);
+    peaks.count() <= MOST_PEAKS
 }
 
 fn learn_set(

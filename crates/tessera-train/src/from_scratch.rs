@@ -47,7 +47,7 @@ impl Default for FromScratchParams {
             seed: 1,
             harvest_passes: 2,
             prior_passes: 2,
-            atom_passes: 4,
+            atom_passes: 8,
             harvest_crop: 640,
             prior_crop: 384,
             quantisers: vec![52, 60, 68, 76, 84],

@@ -8,9 +8,6 @@ use crate::tile::syntax::patch_context::{self, PatchContext, UNARY_LIMIT};
 use crate::tile::syntax::{AtomUse, Coefficients, atom_flag, atom_magnitude_cell};
 use tessera_dict::layout::Element;
 
-/// Bits of the shortest index anybody learned; less is not hoped for.
-const SHORTEST_INDEX: f32 = 2.0;
-
 impl<'d> PatchSearch<'_, 'd> {
     /// Bits of saying that a coded patch is no atom, and that it is one.
     pub(crate) fn atom_flag_bits(
@@ -50,21 +47,18 @@ impl<'d> PatchSearch<'_, 'd> {
         let contexts = patch_context::coded(&context, left, above);
         let [_, coded] = costs(self.models, site.kind, Element::Coded, &contexts);
         let [_, flag] = self.atom_flag_bits(&context, place);
+        let (costs, dictionary) = (&self.tile.costs, &self.recon.dictionary);
+        let prices = (costs.atoms).indices(self.models, set, context.class, self.lambda());
         // Of the flags and the sign; the magnitude is still to come.
         let fixed = self.lambda() * (coded + flag + 1.0);
-        if fixed + self.lambda() * SHORTEST_INDEX > bound {
+        let budget = bound - fixed;
+        let peaks = self.tile.forward.peaks(&trial.spectrum, shape.area());
+        // No atom takes away more than all peaks.
+        if peaks.rest() + prices.least > budget {
             return None;
         }
-        let (costs, dictionary) = (&self.tile.costs, &self.recon.dictionary);
-        let prices = costs
-            .atoms
-            .indices(self.models, set, context.class, self.lambda());
         let atoms = dictionary.atoms().get(dictionary, shape)?;
-        let likely = atoms.likeliest(
-            &self.tile.forward.peaks(&trial.spectrum, shape.area()),
-            prices,
-        );
-        let budget = bound - fixed;
+        let likely = atoms.likeliest(&peaks, &prices.all);
         let amplitude = Amplitude {
             search: self,
             context: &context,
@@ -74,7 +68,7 @@ impl<'d> PatchSearch<'_, 'd> {
         let found = likely
             .into_iter()
             .filter(|likely| trial.energy() - likely.gain < budget)
-            .filter_map(|likely| amplitude.best(likely, prices))
+            .filter_map(|likely| amplitude.best(likely, &prices.all))
             .min_by(|a, b| a.0.total_cmp(&b.0))?;
         (found.0 < budget).then(|| PatchCandidate {
             cost: found.0 + fixed,

@@ -18,6 +18,10 @@ use tessera_patch::Shape;
 pub(crate) const ESTIMATE_LOWER_BOUND: f32 = 0.95;
 /// What no learned basis brings the estimate of the best mode below, as a share of that with the cosine basis.
 const BEST_BASIS: f32 = 0.8;
+/// The same of free atoms.
+const BEST_ATOM: f32 = 0.7;
+/// A free atom takes the place of two or three levels, and hardly ever of more than these.
+const MOST_LEVELS: usize = 6;
 /// A leaf whose first option exceeds the bound by this factor is not tried further.
 const ABORT_RATIO: f32 = 1.05;
 /// The neighbours of a direction are tried if it costs at most this much more than the best mode.
@@ -135,8 +139,15 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
         modes: &[ModeCandidate],
         mut best: (PatchCandidate, usize),
     ) -> (PatchCandidate, usize) {
+        let levels = best.0.coefficients.levels.iter();
+        if levels.filter(|&&level| level != 0).count() > MOST_LEVELS {
+            return best;
+        }
         let tried = self.patches.tile.speed.transform.atom_modes;
         for (mode, trial) in modes.iter().enumerate().take(tried) {
+            if trial.estimate * BEST_ATOM > best.0.cost {
+                continue;
+            }
             let place = patch_place(site, surroundings, trial);
             let mode_price = self.patches.lambda() * trial.bits;
             let bound = best.0.cost - mode_price;

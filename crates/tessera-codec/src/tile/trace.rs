@@ -116,13 +116,17 @@ impl From<ReferenceUse> for ReferenceRecord {
 /// Everything that was read from one payload, and the planes it gave.
 #[derive(Clone, Debug)]
 pub struct Trace {
+    /// Column and row of the tile in its picture.
+    pub origin: (u32, u32),
+    /// Whether the plane is alpha.
+    pub alpha: bool,
     /// In coding order.
     pub events: Vec<Event>,
     /// The decoded planes.
     pub planes: Vec<Plane>,
 }
 
-/// Decodes the planes of a tile and keeps a record.
+/// Decodes the planes of a tile and keeps a record, with all decisions or of leaves alone.
 ///
 /// # Errors
 /// If `data` is shorter than what it describes.
@@ -130,14 +134,18 @@ pub fn trace_tile(
     data: &[u8],
     config: &TileConfig,
     dictionary: &PreparedDictionary,
+    decisions: bool,
 ) -> Result<Trace, Exhausted> {
     let mut tracer = Tracer {
         reader: Reader::new(data, dictionary, config)?,
         dictionary,
+        decisions,
         events: Vec::new(),
     };
     let planes = read_tile(&mut tracer, config, dictionary)?;
     Ok(Trace {
+        origin: config.origin,
+        alpha: config.alpha,
         events: tracer.events,
         planes,
     })
@@ -146,6 +154,8 @@ pub fn trace_tile(
 struct Tracer<'a> {
     reader: Reader<'a>,
     dictionary: &'a Dictionary,
+    /// Whether decisions are written down too.
+    decisions: bool,
     events: Vec<Event>,
 }
 
@@ -161,6 +171,9 @@ impl Tracer<'_> {
 
 impl BinaryCoder for Tracer<'_> {
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
+        if !self.decisions {
+            return self.reader.bit(kind, element, contexts, bit);
+        }
         let prediction = self.reader.models.0[kind as usize].predict(element, contexts);
         let bit = self.reader.bit(kind, element, contexts, bit);
         self.events.push(Event::Decision(Decision {
@@ -176,6 +189,9 @@ impl BinaryCoder for Tracer<'_> {
 
     fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
         let bit = self.reader.raw(kind, bit);
+        if !self.decisions {
+            return bit;
+        }
         self.events.push(Event::Decision(Decision {
             kind,
             element: None,

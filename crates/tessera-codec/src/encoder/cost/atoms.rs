@@ -12,7 +12,14 @@ use tessera_patch::shape::SHAPE_COUNT;
 
 /// Prices in squared steps by shape and mode class, once they were asked for.
 #[derive(Debug, Default)]
-pub(crate) struct AtomCosts([[OnceCell<Vec<f32>>; CLASSES]; SHAPE_COUNT]);
+pub(crate) struct AtomCosts([[OnceCell<IndexPrices>; CLASSES]; SHAPE_COUNT]);
+
+/// Prices of all indices of a set in a mode class.
+#[derive(Debug)]
+pub(crate) struct IndexPrices {
+    pub(crate) all: Vec<f32>,
+    pub(crate) least: f32,
+}
 
 impl AtomCosts {
     /// Forgets prices that models have outgrown.
@@ -27,14 +34,14 @@ impl AtomCosts {
         set: AtomSet<'_>,
         class: u32,
         lambda: f32,
-    ) -> &[f32] {
+    ) -> &IndexPrices {
         let prices = &self.0[set.atoms.shape.index()][class as usize];
         prices.get_or_init(|| index_prices(models, set, class, lambda))
     }
 }
 
 /// Walks down the tree of indices.
-fn index_prices(models: &ModelPair, set: AtomSet<'_>, class: u32, lambda: f32) -> Vec<f32> {
+fn index_prices(models: &ModelPair, set: AtomSet<'_>, class: u32, lambda: f32) -> IndexPrices {
     let count = 1 << set.index_bits();
     let mut nodes = vec![0.0; 2 * count];
     for node in 1..count {
@@ -44,5 +51,9 @@ fn index_prices(models: &ModelPair, set: AtomSet<'_>, class: u32, lambda: f32) -
             nodes[2 * node + bit] = nodes[node] + lambda * bits;
         }
     }
-    nodes.split_off(count)
+    let all = nodes.split_off(count);
+    let least = all
+        .iter()
+        .fold(f32::INFINITY, |least, &price| least.min(price));
+    IndexPrices { all, least }
 }
