@@ -3,7 +3,7 @@
 //! The page is made from the file, and a test makes it again: what it says cannot drift from what the decoder does.
 
 use std::fmt::Write;
-use tessera_codec::internals::tile::trace::{Decision, Event, LeafRecord, Trace};
+use tessera_codec::internals::tile::trace::{Decision, Event, LeafRecord, PatchCode, Trace};
 use tessera_codec::{Decoder, Picture, Samples};
 
 /// The file the page is about, inside the folder of the conformance streams.
@@ -91,12 +91,11 @@ fn decision_row(decision: &Decision) -> String {
 
 fn leaf_row(leaf: &LeafRecord) -> String {
     let (width, height) = (leaf.shape.width(), leaf.shape.height());
-    let (choice, levels) = &leaf.patches[0];
     let place = format!("{width}x{height} at ({}, {})", leaf.x, leaf.y);
-    let content = if levels.is_empty() {
-        "no coefficients".to_owned()
-    } else {
-        format!("basis {choice}, levels {}", list(levels))
+    let content = match &leaf.patches[0] {
+        PatchCode::Empty => "no coefficients".to_owned(),
+        PatchCode::Levels { basis, levels } => format!("basis {basis}, levels {}", list(levels)),
+        PatchCode::Atom { index, level } => format!("atom {index}, amplitude {level}"),
     };
     format!(
         "| **leaf** | {place}, mode {}: {content} | | | |\n",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use tessera_codec::Decoder;
 use tessera_codec::internals::simd;
-use tessera_codec::internals::tile::trace::{Event, LeafRecord};
+use tessera_codec::internals::tile::trace::{Event, LeafRecord, PatchCode};
 use tessera_dict::PlaneKind;
 use tessera_dict::layout::Element;
 
@@ -90,11 +90,12 @@ impl Coverage {
         let kind = leaf.kind as usize;
         self.shapes[kind].insert(leaf.shape.index());
         self.modes[kind].insert(leaf.mode);
-        for (choice, levels) in &leaf.patches {
-            if !levels.is_empty() {
-                self.choices[kind].insert(*choice);
-                self.last_positions = self.last_positions.max(levels.len());
-            }
+        for patch in &leaf.patches {
+            let PatchCode::Levels { basis, levels } = patch else {
+                continue;
+            };
+            self.choices[kind].insert(*basis);
+            self.last_positions = self.last_positions.max(levels.len());
             let magnitudes = levels.iter().map(|level| level.unsigned_abs());
             self.largest_level = self.largest_level.max(magnitudes.max().unwrap_or(0));
         }

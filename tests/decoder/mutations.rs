@@ -9,8 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_codec::internals::stages;
 use tessera_codec::internals::tile::{PlaneLayout, TileConfig, decode_tile};
 use tessera_codec::{Decoder, Integrity, Limits, PreparedDictionary};
+use tessera_dict::atoms::MAX_INDEX_BITS;
+use tessera_dict::basis::Rotation;
 use tessera_dict::filter::{MAX_GAIN, TAPS};
-use tessera_dict::{BasisSet, Dictionary};
+use tessera_dict::{Atoms, Basis, BasisSet, Dictionary, PlaneKind, Prior};
+use tessera_patch::Shape;
 
 /// Streams of at most this many pixels are damaged.
 const PIXELS: u64 = 64 * 64;
@@ -259,6 +262,7 @@ fn extreme_dictionary() -> Dictionary {
     let mut dictionary = Dictionary::builtin().to_builder();
     dictionary.luma = extreme_bases(&dictionary.luma);
     dictionary.chroma = extreme_bases(&dictionary.chroma);
+    dictionary.luma_prior = Prior::untrained(dictionary.luma.totals());
     for prior in [&mut dictionary.luma_prior, &mut dictionary.chroma_prior] {
         let cells = prior.cells.iter_mut().enumerate();
         cells.for_each(|(at, cell)| cell.log_odds = if at % 3 == 0 { -128 } else { 127 });
@@ -284,6 +288,24 @@ fn extreme_dictionary() -> Dictionary {
 }
 
 fn extreme_bases(bases: &BasisSet) -> BasisSet {
+    let groups = extreme_groups(bases);
+    match bases.kind() {
+        PlaneKind::Luma => bases.regrouped(groups).with_atoms(extreme_atoms()),
+        PlaneKind::Chroma => bases.regrouped(groups),
+    }
+}
+
+/// The largest sets that are allowed, of the largest numbers.
+fn extreme_atoms() -> Atoms {
+    let set = |shape: Shape| Rotation {
+        shape,
+        scales: vec![u16::MAX; 1 << MAX_INDEX_BITS],
+        entries: vec![i8::MIN as u8; shape.area() << MAX_INDEX_BITS].into(),
+    };
+    Atoms::new(Atoms::shapes().map(set)).expect("extremes are allowed")
+}
+
+fn extreme_groups(bases: &BasisSet) -> Vec<Vec<Basis>> {
     let mut groups = bases.groups().to_vec();
     for basis in groups.iter_mut().flatten() {
         let model = &mut basis.model;
@@ -296,7 +318,7 @@ fn extreme_bases(bases: &BasisSet) -> BasisSet {
             rotation.entries.to_mut().fill(i8::MIN as u8);
         }
     }
-    BasisSet::new(bases.kind(), groups)
+    groups
 }
 
 #[test]

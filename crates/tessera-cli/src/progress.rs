@@ -130,6 +130,7 @@ impl TrainObserver for StageBar {
             Stage::References => "choosing reference pictures",
             Stage::Harvest => "collecting patches",
             Stage::Bases => "learning bases",
+            Stage::Atoms => "learning free atoms",
             Stage::Filter => "learning the filter",
             Stage::Priors => "adapting the models",
             Stage::Prediction => "learning to predict patches",

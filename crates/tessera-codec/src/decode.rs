@@ -220,6 +220,19 @@ impl Decoder {
     /// As for [`Decoder::decode`].
     #[doc(hidden)]
     pub fn trace(&self, file: &[u8]) -> Result<Vec<Trace>> {
+        self.trace_with(file, true)
+    }
+
+    /// The same with a record of the leaves alone, which takes a hundredth of the memory.
+    ///
+    /// # Errors
+    /// As for [`Decoder::decode`].
+    #[doc(hidden)]
+    pub fn trace_leaves(&self, file: &[u8]) -> Result<Vec<Trace>> {
+        self.trace_with(file, false)
+    }
+
+    fn trace_with(&self, file: &[u8], decisions: bool) -> Result<Vec<Trace>> {
         let container = Container::parse(file, &self.limits, self.integrity)?;
         let header = container.header();
         let Some(dictionary) = self.find_dictionary(header)? else {
@@ -238,7 +251,7 @@ impl Decoder {
                 payload.alpha().zip(alpha),
             ];
             for (data, config) in parts.into_iter().flatten() {
-                let trace = trace_tile(data, &config, dictionary);
+                let trace = trace_tile(data, &config, dictionary, decisions);
                 traces.push(trace.map_err(|Exhausted| exhausted(&container, index))?);
             }
         }

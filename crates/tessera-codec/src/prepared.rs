@@ -1,7 +1,7 @@
 //! A dictionary made ready for coding.
 
 #[cfg(feature = "encoder")]
-use crate::encoder::forward::rotation::RotationCache;
+use crate::encoder::forward::{atoms::AtomCache, rotation::RotationCache};
 use crate::error::DictionaryError;
 use std::fmt;
 use std::ops::Deref;
@@ -35,6 +35,8 @@ struct Prepared {
     references: OnceLock<Result<Vec<ReferencePlanes>, BadReference>>,
     #[cfg(feature = "encoder")]
     rotations: RotationCache,
+    #[cfg(feature = "encoder")]
+    atoms: AtomCache,
 }
 
 /// The decoded planes of a reference picture.
@@ -111,6 +113,12 @@ impl PreparedDictionary {
     pub(crate) fn rotations(&self) -> &RotationCache {
         &self.0.rotations
     }
+
+    /// The free atoms in floats.
+    #[cfg(feature = "encoder")]
+    pub(crate) fn atoms(&self) -> &AtomCache {
+        &self.0.atoms
+    }
 }
 
 impl Deref for PreparedDictionary {
@@ -128,6 +136,8 @@ impl From<Dictionary> for PreparedDictionary {
         Self(Arc::new(Prepared {
             #[cfg(feature = "encoder")]
             rotations: RotationCache::new(&dictionary),
+            #[cfg(feature = "encoder")]
+            atoms: AtomCache::default(),
             dictionary,
             references: OnceLock::new(),
         }))

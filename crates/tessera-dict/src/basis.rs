@@ -1,5 +1,6 @@
 //! Sub-dictionaries: an orthonormal basis, its coefficient order and its magnitude model.
 
+use crate::atoms::Atoms;
 use std::borrow::Cow;
 use tessera_patch::Shape;
 use tessera_patch::shape::SHAPE_COUNT;
@@ -29,12 +30,13 @@ impl PlaneKind {
 /// Largest number of bases of one shape and class, the cosine basis included.
 pub const MAX_BASES: usize = 4;
 
-/// An orthonormal matrix in fixed point: rows are atoms over the leading frequencies of the scan.
+/// Unit atoms in fixed point, each over the leading frequencies of the scan: those of an orthonormal basis, as many as
+/// there are frequencies, or free ones ([`Atoms`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// The patches it is for.
     pub shape: Shape,
-    /// Row-major `m x m` entries, signed; the value of entry (i, j) is `entries * scale[i] / 2^22`. Frequencies are in
+    /// Rows of `m` entries, signed; the value of entry (i, j) is `entries * scale[i] / 2^22`. Frequencies are in
     /// raster order where atoms have all of them, so that atoms add up to a spectrum, and else in that of the scan.
     pub entries: Cow<'static, [u8]>,
     /// Scale of each atom.
@@ -62,11 +64,11 @@ impl Rotation {
         }
     }
 
-    /// Rounds an orthonormal matrix (row-major, `m x m`, frequencies in the order of the scan) to fixed point.
+    /// Rounds unit atoms (rows of `m`, frequencies in the order of the scan) to fixed point.
     pub fn from_rows(rows: &[f32], shape: Shape) -> Self {
         let (m, places) = (shape.rotated(), Self::places(shape));
-        let mut entries = Vec::with_capacity(m * m);
-        let mut scales = Vec::with_capacity(m);
+        let mut entries = Vec::with_capacity(rows.len());
+        let mut scales = Vec::with_capacity(rows.len() / m);
         for row in rows.chunks_exact(m) {
             let peak = row.iter().fold(1e-6f32, |peak, v| peak.max(v.abs()));
             let scale = (peak / 127.0 * (1u32 << SCALE_BITS) as f32)
@@ -87,9 +89,9 @@ impl Rotation {
         }
     }
 
-    /// The fixed-point matrix as floats, row-major, frequencies in the order of the scan.
+    /// The atoms as floats, row by row, frequencies in the order of the scan.
     pub fn to_rows(&self) -> Vec<f32> {
-        let (m, places) = (self.scales.len(), Self::places(self.shape));
+        let (m, places) = (self.shape.rotated(), Self::places(self.shape));
         let mut out = vec![0.0; self.entries.len()];
         let rows = self.entries.chunks_exact(m).zip(out.chunks_exact_mut(m));
         for ((entries, row), &scale) in rows.zip(&self.scales) {
@@ -187,6 +189,7 @@ pub struct BasisSet {
     /// Index of the first group of every shape.
     first: [usize; SHAPE_COUNT],
     groups: Vec<Vec<Basis>>,
+    atoms: Atoms,
     totals: crate::layout::BasisTotals,
 }
 
@@ -214,13 +217,35 @@ impl BasisSet {
             basis.id = bases as u32;
             bases += 1;
         }
-        let totals = crate::layout::BasisTotals { kind, bases };
+        let totals = crate::layout::BasisTotals {
+            kind,
+            bases,
+            atoms: 0,
+        };
         Self {
             kind,
             first,
             groups,
+            atoms: Atoms::default(),
             totals,
         }
+    }
+
+    /// The same bases with these free atoms beside them.
+    #[must_use]
+    pub fn with_atoms(mut self, atoms: Atoms) -> Self {
+        self.totals.atoms = atoms.total();
+        self.atoms = atoms;
+        self
+    }
+
+    /// Other bases, in the order of [`BasisSet::keys`], beside the same free atoms.
+    ///
+    /// # Panics
+    /// If the number of groups is not that of the plane kind.
+    #[must_use]
+    pub fn regrouped(&self, groups: Vec<Vec<Basis>>) -> Self {
+        Self::new(self.kind, groups).with_atoms(self.atoms.clone())
     }
 
     /// The cosine basis alone for every shape and class.
@@ -260,7 +285,13 @@ impl BasisSet {
         &self.groups
     }
 
-    /// Number of bases.
+    /// The free atoms.
+    #[inline]
+    pub fn atoms(&self) -> &Atoms {
+        &self.atoms
+    }
+
+    /// Numbers of bases and atoms.
     pub fn totals(&self) -> crate::layout::BasisTotals {
         self.totals
     }

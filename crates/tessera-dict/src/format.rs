@@ -2,6 +2,7 @@
 //!
 //! A file is a magic, a version and a list of sections; every section has a tag, a length and a checksum.
 
+use crate::atoms::{self, Atoms};
 use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotation};
 use crate::dictionary::DictionaryBuilder;
 use crate::error::Error;
@@ -20,12 +21,13 @@ use std::borrow::Cow;
 /// The first bytes of every dictionary file.
 pub(crate) const MAGIC: [u8; 3] = *b"TSD";
 /// Version this crate reads and writes. Readers skip sections they do not know, so whatever a decoder must know raises
-/// it: networks for patches and the size of the network behind the filter made it 2.
-pub const VERSION: u8 = 4;
+/// it: networks for patches and the size of the network behind the filter made it 2, free atoms 5.
+pub const VERSION: u8 = 5;
 
 type Tag = [u8; 4];
 const LUMA_BASES: Tag = *b"BASL";
 const CHROMA_BASES: Tag = *b"BASC";
+const ATOMS: Tag = *b"ATOM";
 const LUMA_PRIOR: Tag = *b"PRIL";
 const CHROMA_PRIOR: Tag = *b"PRIC";
 const LUMA_FILTER: Tag = *b"FILL";
@@ -52,6 +54,9 @@ pub(crate) fn write(dictionary: &DictionaryBuilder) -> Vec<u8> {
     };
     section(LUMA_BASES, write_bases(&dictionary.luma));
     section(CHROMA_BASES, write_bases(&dictionary.chroma));
+    if dictionary.luma.atoms().total() > 0 {
+        section(ATOMS, atoms::write(dictionary.luma.atoms()));
+    }
     let prior_totals = prior_totals(!dictionary.references.is_empty());
     for (tag, prior, bases) in [
         (LUMA_PRIOR, &dictionary.luma_prior, &dictionary.luma),
@@ -102,7 +107,10 @@ pub(crate) fn read_unpacked(mut data: &'static [u8]) -> Result<DictionaryBuilder
 }
 
 fn assemble(sections: &Sections<'_>) -> Result<DictionaryBuilder, Error> {
-    let luma = read_bases(&sections.find(LUMA_BASES)?, PlaneKind::Luma)?;
+    let mut luma = read_bases(&sections.find(LUMA_BASES)?, PlaneKind::Luma)?;
+    if let Some(body) = sections.find_optional(ATOMS)? {
+        luma = luma.with_atoms(read_atoms(&body)?);
+    }
     let chroma = read_bases(&sections.find(CHROMA_BASES)?, PlaneKind::Chroma)?;
     let references = match sections.find_optional(REFERENCES)? {
         Some(body) => reference::read(&body)?,
@@ -166,7 +174,7 @@ fn packed_sections(mut data: &[u8]) -> Result<Vec<(Tag, &[u8])>, Error> {
 }
 
 /// The body of a section, unpacked.
-type Body = Cow<'static, [u8]>;
+pub(crate) type Body = Cow<'static, [u8]>;
 
 enum Sections<'a> {
     Packed(Vec<(Tag, &'a [u8])>),
@@ -247,6 +255,13 @@ fn read_bases(body: &Body, kind: PlaneKind) -> Result<BasisSet, Error> {
     }
 }
 
+fn read_atoms(body: &Body) -> Result<Atoms, Error> {
+    match body {
+        Cow::Borrowed(body) => atoms::read(body, Cow::Borrowed),
+        Cow::Owned(body) => atoms::read(body, |part| Cow::Owned(part.to_vec())),
+    }
+}
+
 fn read_groups<'a>(
     mut body: &'a [u8],
     kind: PlaneKind,
@@ -315,7 +330,7 @@ fn read_order(body: &mut &[u8], m: usize) -> Result<Vec<u16>, Error> {
     Ok(order)
 }
 
-fn read_words(body: &mut &[u8], count: usize) -> Result<Vec<u16>, Error> {
+pub(crate) fn read_words(body: &mut &[u8], count: usize) -> Result<Vec<u16>, Error> {
     let bytes = take(body, 2 * count)?;
     Ok(bytes
         .chunks_exact(2)

@@ -5,6 +5,7 @@
 //! up to [`MAX_INPUTS`] adaptive cells, one from each of their input tables, with a weight vector. This module only says how large those tables are; which context picks which
 //! cell is the codec's business (`spec/bitstream.md`, section "Contexts").
 
+use crate::atoms::CLASSES;
 use crate::basis::PlaneKind;
 
 /// Largest number of inputs an element mixes.
@@ -36,6 +37,12 @@ pub enum Element {
     Filter,
     /// How the quantiser of a block differs from what its neighbours predict.
     QuantiserOffset,
+    /// Is this patch one free atom?
+    Atom,
+    /// Which one.
+    AtomIndex,
+    /// Is its magnitude larger than k?
+    AtomMagnitude,
     /// Is this patch predicted from a reference picture?
     Reference,
     /// Is this candidate the shift into the reference?
@@ -49,7 +56,7 @@ pub enum Element {
 }
 
 /// All elements in the order their tables are stored; see [`REFERENCE_ELEMENTS`].
-pub const ELEMENTS: [Element; 16] = [
+pub const ELEMENTS: [Element; 19] = [
     Element::Significance,
     Element::Magnitude,
     Element::Last,
@@ -61,6 +68,9 @@ pub const ELEMENTS: [Element; 16] = [
     Element::ChromaMode,
     Element::Filter,
     Element::QuantiserOffset,
+    Element::Atom,
+    Element::AtomIndex,
+    Element::AtomMagnitude,
     Element::Reference,
     Element::Candidate,
     Element::Shift,
@@ -88,6 +98,8 @@ pub struct BasisTotals {
     pub kind: PlaneKind,
     /// Number of bases.
     pub bases: usize,
+    /// Number of free atoms.
+    pub atoms: usize,
 }
 
 impl Element {
@@ -95,12 +107,17 @@ impl Element {
     #[inline(always)]
     pub const fn inputs(self) -> usize {
         match self {
-            Self::Significance | Self::Magnitude | Self::Basis => 1,
+            Self::Significance
+            | Self::Magnitude
+            | Self::Basis
+            | Self::AtomIndex
+            | Self::AtomMagnitude => 1,
             Self::Coded | Self::Partition | Self::Reference => 4,
             Self::Last
             | Self::Mode
             | Self::ModeTree
             | Self::ChromaMode
+            | Self::Atom
             | Self::Candidate
             | Self::Correction
             | Self::ChromaReference => 3,
@@ -108,9 +125,16 @@ impl Element {
         }
     }
 
-    /// Whether decisions of this kind are made about planes of a kind.
-    fn concerns(self, kind: PlaneKind) -> bool {
+    /// Whether it takes part only where there are free atoms.
+    pub const fn is_about_atoms(self) -> bool {
+        matches!(self, Self::Atom | Self::AtomIndex | Self::AtomMagnitude)
+    }
+
+    /// Whether decisions of this kind are made about planes of a kind, with what it has.
+    fn concerns(self, totals: BasisTotals) -> bool {
+        let kind = totals.kind;
         match self {
+            _ if self.is_about_atoms() => totals.atoms > 0,
             Self::Mode
             | Self::ModeTree
             | Self::QuantiserOffset
@@ -124,7 +148,7 @@ impl Element {
 
     /// The table sizes of this element for a plane kind whose bases have these totals.
     pub fn layout(self, totals: BasisTotals) -> ElementLayout {
-        let BasisTotals { kind, bases } = totals;
+        let BasisTotals { bases, atoms, .. } = totals;
         let (inputs, vectors): (Vec<usize>, _) = match self {
             Self::Significance => (vec![1024], 0),
             Self::Magnitude => (vec![512], 0),
@@ -137,6 +161,9 @@ impl Element {
             Self::ChromaMode => (vec![512, 512, 512], 8),
             Self::Filter => (vec![9, 1], 1),
             Self::QuantiserOffset => (vec![64, 16], 1),
+            Self::Atom => (vec![64, 128, 256], 8),
+            Self::AtomIndex => (vec![CLASSES * atoms], 0),
+            Self::AtomMagnitude => (vec![5 * 256], 0),
             Self::Reference => (vec![256, 256, 256, 1024], 16),
             Self::Candidate => (vec![64, 128, 512], 8),
             Self::Shift => (vec![64, 512], 64),
@@ -144,7 +171,7 @@ impl Element {
             Self::ChromaReference => (vec![16, 8, 4], 1),
         };
         debug_assert_eq!(inputs.len(), self.inputs());
-        if !self.concerns(kind) {
+        if !self.concerns(totals) {
             return ElementLayout {
                 inputs: vec![0; inputs.len()],
                 vectors: 0,
@@ -152,6 +179,11 @@ impl Element {
         }
         ElementLayout { inputs, vectors }
     }
+}
+
+/// Where the cells of an element begin among those of all elements.
+pub fn first_cell(element: Element, bases: BasisTotals) -> usize {
+    totals_of(&ELEMENTS[..element as usize], bases).0
 }
 
 /// Total numbers of cells and of weight vectors over all elements.

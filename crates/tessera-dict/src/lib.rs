@@ -1,5 +1,6 @@
 //! The shared dictionary of the Tessera codec: atoms, predictors, priors, file format and store.
 
+pub mod atoms;
 pub mod basis;
 mod dictionary;
 pub mod difference;
@@ -17,6 +18,7 @@ pub mod reference;
 pub mod store;
 pub mod transfer;
 
+pub use atoms::Atoms;
 pub use basis::{Basis, BasisSet, PlaneKind};
 pub use dictionary::{Dictionary, DictionaryBuilder};
 pub use error::Error;

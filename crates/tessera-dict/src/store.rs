@@ -212,7 +212,7 @@ mod tests {
     fn short_names_are_found_unless_they_are_ambiguous() {
         let folder = tempfile::tempdir().unwrap();
         // Differences whose promised identities share their first four bytes.
-        let head = |last: u8| [b"TSD\x84\x05".as_slice(), &[7; 15], &[last]].concat();
+        let head = |last: u8| [b"TSD\x85\x05".as_slice(), &[7; 15], &[last]].concat();
         std::fs::write(folder.path().join("a.tsd"), head(1)).unwrap();
         let store = store_of(&[(SEARCH_PATH, folder.path())]);
         let name = DictId::Prefix([7; 4]);

@@ -1,4 +1,4 @@
-//! Priors of one set of bases carried over to another that has more of them.
+//! Priors of one set of bases carried over to another that has more of them, or other free atoms.
 
 use crate::layout::ELEMENTS;
 use crate::prior::PriorCell;
@@ -8,34 +8,46 @@ use crate::{Basis, BasisSet, Prior};
 const BORROWED_COUNT: u8 = 8;
 
 /// The same prior for `new` bases: every group keeps its bases and may have others behind them, whose cells start
-/// from those of the group's first basis.
+/// from those of the group's first basis. What is about free atoms stays if every shape has as many as before, and else is
+/// untrained.
 pub fn transfer(prior: &Prior, old: &BasisSet, new: &BasisSet) -> Prior {
-    if old.totals() == new.totals() {
+    let same_atoms = old.atoms().is_sized_like(new.atoms());
+    if old.totals() == new.totals() && same_atoms {
         return prior.clone();
     }
-    let mut cells = Vec::with_capacity(prior.cells.len());
-    let mut start = 0;
+    let untrained = Prior::untrained(new.totals());
+    let mut cells = Vec::with_capacity(untrained.cells.len());
+    let mut weights = Vec::with_capacity(untrained.weights.len());
+    let (mut start, mut vector) = (0, 0);
     for element in ELEMENTS {
-        let before = element.layout(old.totals()).inputs;
-        let after = element.layout(new.totals()).inputs;
-        for (size, wanted) in before.into_iter().zip(after) {
+        let before = element.layout(old.totals());
+        let after = element.layout(new.totals());
+        let vectors = &prior.weights[vector..vector + before.vectors];
+        vector += before.vectors;
+        let kept = same_atoms || !element.is_about_atoms();
+        match kept {
+            true => weights.extend_from_slice(vectors),
+            false => {
+                weights.extend_from_slice(&untrained.weights[weights.len()..][..after.vectors])
+            }
+        }
+        for (size, wanted) in before.inputs.into_iter().zip(after.inputs) {
             let table = &prior.cells[start..start + size];
             start += size;
-            if size == wanted {
+            if !kept {
+                cells.extend_from_slice(&untrained.cells[cells.len()..][..wanted]);
+            } else if size == wanted {
                 cells.extend_from_slice(table);
             } else {
-                cells.extend(regrouped(table, old, new));
+                cells.extend(of_bases(table, old, new));
             }
         }
     }
-    Prior {
-        cells,
-        weights: prior.weights.clone(),
-    }
+    Prior { cells, weights }
 }
 
 /// A table with the same number of cells for every basis.
-fn regrouped(table: &[PriorCell], old: &BasisSet, new: &BasisSet) -> Vec<PriorCell> {
+fn of_bases(table: &[PriorCell], old: &BasisSet, new: &BasisSet) -> Vec<PriorCell> {
     let each = table.len() / old.totals().bases;
     let range = |basis: &Basis| {
         let first = each * basis.id as usize;

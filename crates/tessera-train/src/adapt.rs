@@ -29,7 +29,7 @@ pub(crate) fn adapt_bases(harvest: &Harvest, start: [&BasisSet; 2], lambda: f32)
             let shape = Shape::from_index(key.shape);
             groups[start.group_index(shape, key.class)] = bases.clone();
         }
-        BasisSet::new(kind, groups)
+        start.regrouped(groups)
     })
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn learn_bases(
                 _ => start.group(shape, class).to_vec(),
             }
         };
-        BasisSet::new(kind, BasisSet::keys(kind).map(group).collect())
+        start.regrouped(BasisSet::keys(kind).map(group).collect())
     }))
 }
 

@@ -4,8 +4,10 @@
 //! 2. Bases, orders, magnitude models and reconstruction points are learned from the harvest.
 //! 3. Pictures are encoded again; the models adapt to them and become the priors, and the decoded planes
 //!    beside the originals give the filter.
-//! 4. Once more with the filter in place.
+//! 4. Pictures are encoded at low rates with all of it; free atoms are learned from what is left there.
+//! 5. The models adapt once more with filter and atoms in place.
 
+use crate::atoms;
 use crate::bases::learn_bases;
 use crate::closed_loop::{ClosedLoopCoder, training_speed};
 use crate::error::TrainError;
@@ -31,6 +33,8 @@ pub struct FromScratchParams {
     pub harvest_crop: u32,
     /// Largest side of the part taken from a picture when the models adapt.
     pub prior_crop: u32,
+    /// How often the gallery is harvested for free atoms, each time at other qualities.
+    pub atom_passes: usize,
     /// Luma quantisers the pictures are encoded at, in turn.
     pub quantisers: Vec<u8>,
     /// Licence note and credits that go into the dictionary's provenance.
@@ -43,6 +47,7 @@ impl Default for FromScratchParams {
             seed: 1,
             harvest_passes: 2,
             prior_passes: 2,
+            atom_passes: 8,
             harvest_crop: 640,
             prior_crop: 384,
             quantisers: vec![52, 60, 68, 76, 84],
@@ -72,16 +77,40 @@ pub fn train_from_scratch(
         params,
         dictionary: start.clone(),
     };
-    let harvest = training.harvest(observer)?;
+    let harvest = training.harvest(params.harvest_passes, &params.quantisers, observer)?;
     observer.progress(Stage::Bases, 0, 1);
     training.learn_bases(&harvest)?;
     observer.progress(Stage::Bases, 1, 1);
     drop(harvest);
     let filters = training.adapt(Stage::Filter, observer)?;
     training.learn_filters(&filters)?;
+    training.learn_atoms(observer)?;
     training.adapt(Stage::Priors, observer)?;
     let provenance = training.provenance()?;
     Ok((training.dictionary).edited(|parts| parts.provenance = provenance)?)
+}
+
+/// Gives a dictionary free atoms, in place of those it may have, and adapts its models to them.
+///
+/// # Errors
+/// [`TrainError`].
+pub fn add_atoms(
+    gallery: &Gallery,
+    start: &Dictionary,
+    params: &FromScratchParams,
+    observer: &mut dyn TrainObserver,
+) -> Result<Dictionary, TrainError> {
+    if gallery.is_empty() {
+        return Err(TrainError::NoPictures);
+    }
+    let mut training = Training {
+        gallery,
+        params,
+        dictionary: start.clone(),
+    };
+    training.learn_atoms(observer)?;
+    training.adapt(Stage::Priors, observer)?;
+    Ok(training.dictionary)
 }
 
 struct Training<'a> {
@@ -91,8 +120,13 @@ struct Training<'a> {
 }
 
 impl Training<'_> {
-    fn harvest(&self, observer: &mut dyn TrainObserver) -> Result<Harvest, TrainError> {
-        let jobs = self.jobs(self.params.harvest_passes);
+    fn harvest(
+        &self,
+        passes: usize,
+        quantisers: &[u8],
+        observer: &mut dyn TrainObserver,
+    ) -> Result<Harvest, TrainError> {
+        let jobs = self.jobs(passes);
         let coder = ClosedLoopCoder::new(self.gallery, &self.dictionary)?;
         let mut all = Harvest::new(0, self.params.seed);
         for (batch, chunk) in jobs.chunks(BATCH).enumerate() {
@@ -100,7 +134,7 @@ impl Training<'_> {
             observer.progress(Stage::Harvest, batch * BATCH, jobs.len());
             let harvests = chunk.par_iter().map(|&(index, pass)| {
                 let seed = self.params.seed ^ ((index as u64) << 8 | pass as u64);
-                let task = self.task(index, pass, self.params.harvest_crop);
+                let task = task(index, pass, self.params.harvest_crop, quantisers);
                 coder.harvest(&task, seed)
             });
             let harvests: Vec<Harvest> = harvests.collect::<Result<_, TrainError>>()?;
@@ -121,6 +155,16 @@ impl Training<'_> {
         Ok(())
     }
 
+    /// Learns free atoms; none if there are too few patches.
+    fn learn_atoms(&mut self, observer: &mut dyn TrainObserver) -> Result<(), TrainError> {
+        let harvest = self.harvest(self.params.atom_passes, &atoms::QUANTISERS, observer)?;
+        observer.progress(Stage::Atoms, 0, 1);
+        let learned = atoms::learn_atoms(&harvest, self.params.seed)?;
+        self.dictionary = (self.dictionary).edited(|parts| atoms::replace(parts, learned))?;
+        observer.progress(Stage::Atoms, 1, 1);
+        Ok(())
+    }
+
     /// Runs the models over the gallery and makes their final state the priors.
     fn adapt(
         &mut self,
@@ -135,8 +179,10 @@ impl Training<'_> {
         for (round, chunk) in jobs.chunks(CHAINS).enumerate() {
             go_on(observer)?;
             observer.progress(stage, round * CHAINS, jobs.len());
-            let task = |&(index, pass)| self.task(index, pass + offset, self.params.prior_crop);
-            let tasks: Vec<Task> = chunk.iter().map(task).collect();
+            let (crop, quantisers) = (self.params.prior_crop, &self.params.quantisers);
+            let tasks = chunk.iter();
+            let tasks = tasks.map(|&(index, pass)| task(index, pass + offset, crop, quantisers));
+            let tasks: Vec<Task> = tasks.collect();
             let tiles = chains.code(&coder, &tasks)?;
             for (task, tile) in tasks.iter().zip(&tiles) {
                 let band = FilterSet::band(task.quantiser);
@@ -165,6 +211,7 @@ impl Training<'_> {
         let FromScratchParams {
             seed,
             harvest_passes,
+            atom_passes,
             prior_passes,
             harvest_crop,
             prior_crop,
@@ -177,6 +224,7 @@ impl Training<'_> {
         Ok(format!(
             "trained by: tessera-train {version}\nseed: {seed}\npictures: {pictures}\npictures hash: {hash}\n\
              harvest: {harvest_passes} passes, parts of {harvest_crop}\npriors: {prior_passes} passes, parts of {prior_crop}\n\
+             atoms: {atom_passes} passes\n\
              quantisers: {quantisers:?}\n{note}"
         ))
     }
@@ -188,11 +236,10 @@ impl Training<'_> {
             .flat_map(|pass| pictures.clone().map(move |index| (index, pass)))
             .collect()
     }
+}
 
-    /// The crop of a picture that a pass uses, and its quantiser.
-    fn task(&self, index: usize, pass: usize, crop: u32) -> Task {
-        let quantisers = &self.params.quantisers;
-        let quantiser = quantisers[(index + 2 * pass) % quantisers.len()];
-        Task::new(index, crop, index + 31 * pass, quantiser)
-    }
+/// The crop of a picture that a pass uses, and its quantiser.
+fn task(index: usize, pass: usize, crop: u32, quantisers: &[u8]) -> Task {
+    let quantiser = quantisers[(index + 2 * pass) % quantisers.len()];
+    Task::new(index, crop, index + 31 * pass, quantiser)
 }

@@ -4,6 +4,7 @@
 //! [`fine_tune()`] fits an existing dictionary to a collection, and [`train_from_scratch`] learns one anew.
 
 mod adapt;
+mod atoms;
 mod bases;
 mod budget;
 mod cells;
@@ -34,7 +35,7 @@ mod workers;
 pub use budget::Budget;
 pub use error::TrainError;
 pub use fine_tune::{FineTuneParams, FineTuned, fine_tune};
-pub use from_scratch::{FromScratchParams, train_from_scratch};
+pub use from_scratch::{FromScratchParams, add_atoms, train_from_scratch};
 pub use gallery::Gallery;
 pub use observer::{Stage, TrainObserver};
 pub use trainer::{Trained, Trainer};

@@ -14,6 +14,8 @@ pub enum Stage {
     Harvest,
     /// Learning bases.
     Bases,
+    /// Learning free atoms.
+    Atoms,
     /// First adaptation of the models, and the filter.
     Filter,
     /// Final adaptation of the models.

@@ -63,7 +63,7 @@ fn least_useful(dictionary: &Dictionary, harvest: &Harvest) -> Option<(PlaneKind
 fn without_last(bases: &BasisSet, group: usize) -> BasisSet {
     let mut groups = bases.groups().to_vec();
     groups[group].pop();
-    BasisSet::new(bases.kind(), groups)
+    bases.regrouped(groups)
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ impl Thrift {
                 false => from.clone(),
             }
         });
-        BasisSet::new(kind, groups.collect())
+        from.regrouped(groups.collect())
     }
 }
 
@@ -287,7 +287,7 @@ mod tests {
         let from = Dictionary::builtin().luma();
         let mut groups = from.groups().to_vec();
         groups[0][0].model.base[0] += 640;
-        let changed = BasisSet::new(from.kind(), groups);
+        let changed = from.regrouped(groups);
         let harvest = Harvest::new(0, 1);
         assert_eq!(&DEAR.bases(changed.clone(), from, &harvest), from);
         let free = Thrift {

@@ -1,8 +1,10 @@
-//! `tessera info`: what files hold and whether they are intact, without decoding them.
+//! `tessera info`: what files hold and whether they are intact, without decoding them; and a map of how a picture is coded.
 
+mod map;
 mod pack;
 
-use crate::exit::{self, Told};
+use crate::exit::{self, Told, Usage};
+use crate::overwrite::OverwriteArgs;
 use crate::{files, pictures};
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
@@ -28,6 +30,15 @@ pub struct InfoArgs {
     /// Print JSON for machines: one object, or of several files a list of them.
     #[arg(long)]
     json: bool,
+    /// Draw how a picture is coded over it: patches, their directions, and which are levels of a basis (blue) or one free
+    /// atom (orange). An SVG; of one file.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    map: Option<PathBuf>,
+    /// The dictionary of the file whose map is drawn: a .tsd file or an identity.
+    #[arg(long, value_name = "FILE|ID", requires = "map")]
+    dict: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: OverwriteArgs,
 }
 
 /// Everything `info` reports; the names are those of the JSON output.
@@ -85,6 +96,9 @@ struct Unreadable {
 /// # Errors
 /// When a file cannot be read or anything in it is damaged; the report is printed all the same.
 pub fn run(args: &InfoArgs) -> Result<()> {
+    if let Some(output) = &args.map {
+        return write_map(args, output);
+    }
     if let ([path], false) = (&args.inputs[..], args.json)
         && pack::is_pack(path)
     {
@@ -99,6 +113,18 @@ pub fn run(args: &InfoArgs) -> Result<()> {
     };
     files::print_report(&text)?;
     verdict(looked_at)
+}
+
+/// Writes the map of a file and tells what it shows.
+fn write_map(args: &InfoArgs, output: &Path) -> Result<()> {
+    let [input] = &args.inputs[..] else {
+        return Err(Usage("a map is drawn of one file".into()).into());
+    };
+    map::check(output)?;
+    args.overwrite.check(output, [input.as_path()])?;
+    let (svg, counts) = map::draw(input, args.dict.as_deref())?;
+    files::write_output(output, svg.as_bytes(), args.overwrite.force())?;
+    files::print_report(&counts)
 }
 
 /// What is told of one file, damage included.

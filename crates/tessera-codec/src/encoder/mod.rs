@@ -4,6 +4,7 @@
 //! what can still win, and the best is written. What everything costs is told by `cost`, from rough to exact.
 
 pub(crate) mod appearance;
+mod atom_search;
 mod closed_loop;
 pub mod cost;
 mod fidelity;

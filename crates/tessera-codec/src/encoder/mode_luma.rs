@@ -18,6 +18,10 @@ use tessera_patch::Shape;
 pub(crate) const ESTIMATE_LOWER_BOUND: f32 = 0.95;
 /// What no learned basis brings the estimate of the best mode below, as a share of that with the cosine basis.
 const BEST_BASIS: f32 = 0.8;
+/// The same of free atoms.
+const BEST_ATOM: f32 = 0.7;
+/// A free atom takes the place of two or three levels, and hardly ever of more than these.
+const MOST_LEVELS: usize = 6;
 /// A leaf whose first option exceeds the bound by this factor is not tried further.
 const ABORT_RATIO: f32 = 1.05;
 /// The neighbours of a direction are tried if it costs at most this much more than the best mode.
@@ -32,6 +36,20 @@ struct LumaOption {
     price: f32,
     mode: usize,
     choice: usize,
+}
+
+/// A luma patch predicted by a trial.
+fn patch_place<'a>(
+    site: &'a Site,
+    decoded: &'a Surroundings,
+    trial: &'a ModeCandidate,
+) -> PatchPlace<'a> {
+    PatchPlace {
+        site,
+        surroundings: trial.surroundings(decoded),
+        orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, site.shape),
+        cb_coded: false,
+    }
 }
 
 /// The search for one leaf.
@@ -95,12 +113,7 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
         let mut best: Option<(PatchCandidate, usize)> = None;
         for option in options {
             let trial = &modes[option.mode];
-            let place = PatchPlace {
-                site,
-                surroundings: trial.surroundings(surroundings),
-                orientation: BasisOrientation::new(PlaneKind::Luma, trial.mode, site.shape),
-                cb_coded: false,
-            };
+            let place = patch_place(site, surroundings, trial);
             let mode_price = self.patches.lambda() * trial.bits;
             let least = best.as_ref().map_or(f32::INFINITY, |(best, _)| best.cost);
             let choices = [option.choice];
@@ -114,7 +127,36 @@ impl<'s, 'd> LumaModeSearch<'s, 'd> {
                 break;
             }
         }
-        best.expect("there is at least one option")
+        let best = best.expect("there is at least one option");
+        self.better_atom(site, surroundings, modes, best)
+    }
+
+    /// The best option, or one of the first modes with a free atom if that costs less.
+    fn better_atom(
+        &self,
+        site: &Site,
+        surroundings: &Surroundings,
+        modes: &[ModeCandidate],
+        mut best: (PatchCandidate, usize),
+    ) -> (PatchCandidate, usize) {
+        let levels = best.0.coefficients.levels.iter();
+        if levels.filter(|&&level| level != 0).count() > MOST_LEVELS {
+            return best;
+        }
+        let tried = self.patches.tile.speed.transform.atom_modes;
+        for (mode, trial) in modes.iter().enumerate().take(tried) {
+            if trial.estimate * BEST_ATOM > best.0.cost {
+                continue;
+            }
+            let place = patch_place(site, surroundings, trial);
+            let mode_price = self.patches.lambda() * trial.bits;
+            let bound = best.0.cost - mode_price;
+            if let Some(mut patch) = self.patches.best_atom(&place, trial, bound) {
+                patch.cost += mode_price;
+                best = (patch, mode);
+            }
+        }
+        best
     }
 
     /// The pairs of mode and basis that are coded in full, most promising first.

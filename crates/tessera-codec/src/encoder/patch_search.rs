@@ -95,7 +95,7 @@ impl ModeCandidate {
     }
 
     /// Distortion if nothing is added to the prediction; to be asked once the spectrum is in scan order.
-    fn energy(&self) -> f32 {
+    pub(crate) fn energy(&self) -> f32 {
         *self.energy.get_or_init(|| energy(&self.spectrum))
     }
 }
@@ -282,8 +282,9 @@ impl<'s, 'd> PatchSearch<'s, 'd> {
             cost: trial.energy() + self.lambda() * empty,
             coefficients: Coefficients::default(),
         };
+        let [no_atom, _] = self.atom_flag_bits(&context, place);
         for &choice in choices {
-            let price = self.lambda() * coded;
+            let price = self.lambda() * (coded + no_atom);
             let bound = bound.min(best.cost) - price;
             let found = self.coded_patch(place, context, choice, &trial.spectrum, bound);
             if let Some(mut found) = found {
@@ -337,6 +338,7 @@ impl<'s, 'd> PatchSearch<'s, 'd> {
             coefficients: Coefficients {
                 choice: choice as u32,
                 levels,
+                atom: None,
             },
         })
     }

@@ -282,7 +282,10 @@ impl<'d> SinglePass<'_, 'd> {
             Rounding::Nearest => places.nearest_levels(&frequencies),
         };
         self.tile.forward.buffers.give(frequencies);
-        Coefficients { choice: 0, levels }
+        Coefficients {
+            levels,
+            ..Coefficients::default()
+        }
     }
 
     /// Draws and writes a leaf, or its block exactly if its levels do not keep what the quantiser promises.

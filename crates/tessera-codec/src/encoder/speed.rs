@@ -63,6 +63,8 @@ pub struct TransformSettings {
     pub options: [Options; 5],
     /// Bases of a chroma mode that are coded in full.
     pub chroma_options: usize,
+    /// Luma modes that free atoms are tried with.
+    pub atom_modes: usize,
 }
 
 /// How many pairs of mode and basis are coded in full.
@@ -150,6 +152,7 @@ const EXHAUSTIVE: SpeedSettings = SpeedSettings {
     transform: TransformSettings {
         options: Options::always(3),
         chroma_options: 1,
+        atom_modes: 8,
     },
     lambda: 0.096,
     mean_activity: None,
@@ -161,9 +164,9 @@ const EXHAUSTIVE: SpeedSettings = SpeedSettings {
 const PRESETS: [SpeedSettings; 9] = [
     SpeedSettings {
         single_pass: true,
-        ..wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0])
+        ..without_atoms(wide(1, 1, [2, 1, 1], 1.0, [1.0, 1.0, 1.0]))
     },
-    narrow(2, [2, 2, 2, 1, 1], 1.0, MARGINS_UNHALVED),
+    without_atoms(narrow(2, [2, 2, 2, 1, 1], 1.0, MARGINS_UNHALVED)),
     narrow(3, [3; 5], 1.0, MARGINS_UNHALVED),
     narrow(3, [3; 5], 1.02, MARGINS),
     narrow(3, [3; 5], 1.05, MARGINS),
@@ -185,6 +188,12 @@ const fn wide(
     let mut settings = with_chroma(SpeedSettings::for_training(modes, options), chroma);
     settings.partition.halves_margin = halves_margin;
     settings.partition.prune_ratio = even_prune_ratio(prune_ratio);
+    settings
+}
+
+/// Tries no free atoms.
+const fn without_atoms(mut settings: SpeedSettings) -> SpeedSettings {
+    settings.transform.atom_modes = 0;
     settings
 }
 

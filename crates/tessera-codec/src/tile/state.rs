@@ -13,12 +13,13 @@ use crate::tile::pool::Pool;
 use crate::tile::quantiser_map::QuantiserMap;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
 use crate::tile::syntax::patch_context::{Expected, PatchContext, activity_class, gradient_class};
-use crate::tile::syntax::{self, Block, Coefficients, FROM_LUMA, Leaf, ModeContexts};
+use crate::tile::syntax::{self, AtomUse, Block, Coefficients, FROM_LUMA, Leaf, ModeContexts};
 use crate::tile::transform::quantiser::{MAX_INDEX, Step};
 use crate::tile::transform::weights::FrequencyWeights;
-use crate::tile::transform::{BasisOrientation, synthesise};
+use crate::tile::transform::{BasisOrientation, synthesise, synthesise_atom};
 use crate::tile::{PlaneLayout, TileConfig};
 use std::cell::RefCell;
+use tessera_dict::atoms::AtomSet;
 use tessera_dict::{Basis, BasisSet, FilterSet};
 use tessera_patch::shape::SUPERBLOCK;
 use tessera_patch::{Plane, Shape};
@@ -352,7 +353,7 @@ impl<'a> TileState<'a> {
                 patch,
             );
             if patch.coded() {
-                info.carry(component, &patch.levels, shape);
+                info.carry(component, patch.amplitudes(), shape);
                 self.add_residual(&site, orientation, patch, &mut samples);
             }
             self.canvas_mut(kind).components[component].store(x, y, shape.width(), &samples);
@@ -535,6 +536,7 @@ impl<'a> TileState<'a> {
             context: self.patch_context(site, orientation, surroundings, cb_coded),
             neighbours: surroundings.neighbours,
             group: self.bases(site.kind).group(shape, orientation.class),
+            atoms: self.bases(site.kind).atoms().get(shape),
             limit: shape.coded(),
             patch,
             expected: &mut self.expected.borrow_mut(),
@@ -554,7 +556,7 @@ impl<'a> TileState<'a> {
         }
     }
 
-    /// Adds the patch that the levels stand for to `samples`.
+    /// Adds the patch that levels or an atom stand for to `samples`.
     pub(crate) fn add_residual(
         &self,
         site: &Site,
@@ -563,7 +565,37 @@ impl<'a> TileState<'a> {
         samples: &mut [i32],
     ) {
         let shape = orientation.apply(site.shape);
-        let basis = &self.bases(site.kind).group(shape, orientation.class)[patch.choice as usize];
+        let mut residual = self.samples.take(shape.area());
+        match patch.atom {
+            Some(atom) => self.draw_atom(site, shape, atom, &mut residual),
+            None => self.draw_levels(site, (shape, orientation.class), patch, &mut residual),
+        }
+        if orientation.transposed {
+            add_transposed(samples, &residual, shape);
+        } else {
+            add(samples, &residual);
+        }
+        self.samples.give(residual);
+    }
+
+    /// The residual that an atom stands for.
+    fn draw_atom(&self, site: &Site, shape: Shape, atom: AtomUse, residual: &mut [i32]) {
+        let set = self.bases(site.kind).atoms().get(shape);
+        let set = set.expect("only shapes with atoms use one");
+        let value = self.step(site).dequantise(atom.level, &[0; 3]);
+        let weights = self.weights[site.kind as usize].of(shape);
+        synthesise_atom(set.atoms, atom.index.into(), weights, value, residual);
+    }
+
+    /// The residual that levels stand for.
+    fn draw_levels(
+        &self,
+        site: &Site,
+        (shape, class): (Shape, usize),
+        patch: &Coefficients,
+        residual: &mut [i32],
+    ) {
+        let basis = &self.bases(site.kind).group(shape, class)[patch.choice as usize];
         let step = self.step(site);
         let points = &self.dictionary.shrinkage()[site.kind as usize];
         let mut values = self.samples.take(patch.levels.len());
@@ -573,16 +605,9 @@ impl<'a> TileState<'a> {
                 _ => step.dequantise(level, points),
             };
         }
-        let mut residual = self.samples.take(shape.area());
         let weights = self.weights[site.kind as usize].of(shape);
-        synthesise(shape, basis, weights, &values, &mut residual);
-        if orientation.transposed {
-            add_transposed(samples, &residual, shape);
-        } else {
-            add(samples, &residual);
-        }
+        synthesise(shape, basis, weights, &values, residual);
         self.samples.give(values);
-        self.samples.give(residual);
     }
 }
 
@@ -634,6 +659,8 @@ struct CodePatch<'a, 'd, C> {
     context: PatchContext<'d>,
     neighbours: [u32; 2],
     group: &'d [Basis],
+    /// Free atoms of the shape.
+    atoms: Option<AtomSet<'d>>,
     /// Number of positions that can carry a level.
     limit: usize,
     patch: &'a mut Coefficients,
@@ -648,6 +675,7 @@ kernel! {
             mut context,
             neighbours,
             group,
+            atoms,
             limit,
             patch,
             expected,
@@ -655,6 +683,12 @@ kernel! {
         if !syntax::code_coded(coder, &context, neighbours, patch.coded()) {
             patch.clear();
             return;
+        }
+        if let Some(atoms) = atoms {
+            patch.atom = syntax::code_atom(coder, &context, atoms, patch.atom);
+            if patch.atom.is_some() {
+                return;
+            }
         }
         patch.choice = syntax::code_basis(coder, &context, group.len(), patch.choice);
         context.basis = &group[patch.choice as usize];

@@ -8,7 +8,7 @@ use crate::tile::entropy::coder::{BinaryCoder, Reader};
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::Site;
-use crate::tile::syntax::Leaf;
+use crate::tile::syntax::{AtomUse, Coefficients, Leaf};
 use tessera_dict::Dictionary;
 use tessera_dict::layout::Element;
 use tessera_patch::{Plane, Shape};
@@ -54,8 +54,42 @@ pub struct LeafRecord {
     pub mode: usize,
     /// What it took from which reference.
     pub reference: Option<ReferenceRecord>,
-    /// Basis and levels of every component; no levels if it carries no coefficients.
-    pub patches: Vec<(u32, Vec<i32>)>,
+    /// What is coded of every component.
+    pub patches: Vec<PatchCode>,
+}
+
+/// What a patch adds to its prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatchCode {
+    /// Nothing.
+    Empty,
+    /// Levels of a basis of its group.
+    Levels {
+        /// Index of the basis.
+        basis: u32,
+        /// In coding order up to the last one that is not zero.
+        levels: Vec<i32>,
+    },
+    /// A multiple of a free atom.
+    Atom {
+        /// Index of the atom.
+        index: u16,
+        /// Amplitude in steps.
+        level: i32,
+    },
+}
+
+impl From<&Coefficients> for PatchCode {
+    fn from(patch: &Coefficients) -> Self {
+        match patch.atom {
+            Some(AtomUse { index, level }) => Self::Atom { index, level },
+            None if patch.levels.is_empty() => Self::Empty,
+            None => Self::Levels {
+                basis: patch.choice,
+                levels: patch.levels.clone(),
+            },
+        }
+    }
 }
 
 /// A prediction from a reference.
@@ -82,13 +116,17 @@ impl From<ReferenceUse> for ReferenceRecord {
 /// Everything that was read from one payload, and the planes it gave.
 #[derive(Clone, Debug)]
 pub struct Trace {
+    /// Column and row of the tile in its picture.
+    pub origin: (u32, u32),
+    /// Whether the plane is alpha.
+    pub alpha: bool,
     /// In coding order.
     pub events: Vec<Event>,
     /// The decoded planes.
     pub planes: Vec<Plane>,
 }
 
-/// Decodes the planes of a tile and keeps a record.
+/// Decodes the planes of a tile and keeps a record, with all decisions or of leaves alone.
 ///
 /// # Errors
 /// If `data` is shorter than what it describes.
@@ -96,14 +134,18 @@ pub fn trace_tile(
     data: &[u8],
     config: &TileConfig,
     dictionary: &PreparedDictionary,
+    decisions: bool,
 ) -> Result<Trace, Exhausted> {
     let mut tracer = Tracer {
         reader: Reader::new(data, dictionary, config)?,
         dictionary,
+        decisions,
         events: Vec::new(),
     };
     let planes = read_tile(&mut tracer, config, dictionary)?;
     Ok(Trace {
+        origin: config.origin,
+        alpha: config.alpha,
         events: tracer.events,
         planes,
     })
@@ -112,6 +154,8 @@ pub fn trace_tile(
 struct Tracer<'a> {
     reader: Reader<'a>,
     dictionary: &'a Dictionary,
+    /// Whether decisions are written down too.
+    decisions: bool,
     events: Vec<Event>,
 }
 
@@ -127,6 +171,9 @@ impl Tracer<'_> {
 
 impl BinaryCoder for Tracer<'_> {
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
+        if !self.decisions {
+            return self.reader.bit(kind, element, contexts, bit);
+        }
         let prediction = self.reader.models.0[kind as usize].predict(element, contexts);
         let bit = self.reader.bit(kind, element, contexts, bit);
         self.events.push(Event::Decision(Decision {
@@ -142,6 +189,9 @@ impl BinaryCoder for Tracer<'_> {
 
     fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
         let bit = self.reader.raw(kind, bit);
+        if !self.decisions {
+            return bit;
+        }
         self.events.push(Event::Decision(Decision {
             kind,
             element: None,
@@ -172,9 +222,7 @@ impl TileReader for Tracer<'_> {
             shape: site.shape,
             mode: leaf.mode,
             reference: leaf.reference.map(ReferenceRecord::from),
-            patches: patches
-                .map(|patch| (patch.choice, patch.levels.clone()))
-                .collect(),
+            patches: patches.map(PatchCode::from).collect(),
         }));
     }
 }

@@ -121,6 +121,7 @@ pub(crate) fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::basis::Rotation;
     use crate::prior::PriorCell;
     use crate::{Net, PatchNet, PatchNets, Reference};
     use tessera_patch::Shape;
@@ -139,7 +140,10 @@ mod tests {
             }
             groups[3][0].model.base[2] ^= 5;
             groups[3][0].order.swap(3, 4);
-            let more = crate::BasisSet::new(parts.luma.kind(), groups);
+            let rows: Vec<f32> = (0..32 * 16).map(|i| (i % 23) as f32 / 50.0 - 0.2).collect();
+            let set = Rotation::from_rows(&rows, Shape::from_index(0));
+            let more = crate::BasisSet::new(parts.luma.kind(), groups)
+                .with_atoms(crate::Atoms::new([set]).unwrap());
             parts.luma_prior = crate::transfer::transfer(&parts.luma_prior, &parts.luma, &more);
             parts.luma = more;
             parts.luma_prior.cells[77] = PriorCell {

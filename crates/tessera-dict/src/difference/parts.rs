@@ -2,7 +2,8 @@
 
 use super::coder::Coder;
 use super::walk::{Kind, Walk};
-use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, Rotation};
+use crate::atoms::{Atoms, MAX_INDEX_BITS};
+use crate::basis::{Basis, BasisSet, MAX_BASES, MagnitudeModel, PlaneKind, Rotation};
 use crate::dictionary::DictionaryBuilder;
 use crate::error::Error;
 use crate::filter::{FilterSet, TAPS};
@@ -101,7 +102,45 @@ fn bases<C: Coder>(
         };
         groups.push((0..count).map(one).collect::<Result<_, _>>()?);
     }
-    Ok(BasisSet::new(base.kind(), groups))
+    let found = BasisSet::new(base.kind(), groups);
+    match base.kind() {
+        PlaneKind::Luma => {
+            let own = target.map(BasisSet::atoms);
+            Ok(found.with_atoms(atoms(walk, base.atoms(), own)?))
+        }
+        PlaneKind::Chroma => Ok(found),
+    }
+}
+
+/// Free atoms, each set beside the base's if that is of its size.
+fn atoms<C: Coder>(
+    walk: &mut Walk<C>,
+    base: &Atoms,
+    target: Option<&Atoms>,
+) -> Result<Atoms, Error> {
+    let sizes = |atoms: &Atoms| -> Vec<i32> {
+        let bits = |shape| atoms.get(shape).map_or(0, |set| set.index_bits() as i32);
+        Atoms::shapes().map(bits).collect()
+    };
+    let wanted = target.map(sizes);
+    let found = walk.array(Kind::AtomCounts, 1, &sizes(base), wanted.as_deref())?;
+    let mut sets = Vec::new();
+    for (shape, bits) in Atoms::shapes().zip(found) {
+        let bits = u32::try_from(bits).ok();
+        let bits = bits.filter(|&bits| bits <= MAX_INDEX_BITS);
+        let bits = bits.ok_or(OUT_OF_RANGE)?;
+        if bits > 0 {
+            let like = base.get(shape).filter(|set| set.index_bits() == bits);
+            let own = target.and_then(|own| own.get(shape)).map(|set| set.atoms);
+            sets.push(rotation(
+                walk,
+                (shape, 1 << bits),
+                like.map(|set| set.atoms),
+                own,
+            )?);
+        }
+    }
+    Atoms::new(sets)
 }
 
 /// A basis beside the one with its number; one that was added has the magnitudes of the group's first.
@@ -118,7 +157,8 @@ fn basis<C: Coder>(
             let like = like.and_then(|like| like.rotation.as_ref());
             let own = target.and_then(|own| own.rotation.as_ref());
             let order = (0..shape.rotated() as u16).collect();
-            (Some(rotation(walk, shape, like, own)?), order)
+            let rows = shape.rotated();
+            (Some(rotation(walk, (shape, rows), like, own)?), order)
         }
         false => {
             let like = like.filter(|like| like.rotation.is_none()).unwrap_or(first);
@@ -142,7 +182,7 @@ fn basis<C: Coder>(
 
 fn rotation<C: Coder>(
     walk: &mut Walk<C>,
-    shape: Shape,
+    (shape, rows): (Shape, usize),
     like: Option<&Rotation>,
     target: Option<&Rotation>,
 ) -> Result<Rotation, Error> {
@@ -151,10 +191,10 @@ fn rotation<C: Coder>(
         let entries = own.entries.iter();
         entries.map(|&entry| i32::from(entry as i8)).collect()
     };
-    let from = like.map_or_else(|| vec![USUAL_SCALE; m], |like| signed(&like.scales));
+    let from = like.map_or_else(|| vec![USUAL_SCALE; rows], |like| signed(&like.scales));
     let own = target.map(|own| signed(&own.scales));
     let scales = words(walk.array(Kind::Scales, 1, &from, own.as_deref())?)?;
-    let from = like.map_or_else(|| vec![0; m * m], entries_of);
+    let from = like.map_or_else(|| vec![0; rows * m], entries_of);
     let own = target.map(entries_of);
     let entries = walk.array(Kind::Entries, m, &from, own.as_deref())?;
     let entries = entries.into_iter().map(|entry| {

@@ -28,9 +28,10 @@ pub(super) enum Kind {
     PatchSecond,
     PatchLast,
     Sizes,
+    AtomCounts,
 }
 
-const KINDS: usize = Kind::Sizes as usize + 1;
+const KINDS: usize = Kind::AtomCounts as usize + 1;
 /// Contexts by the size of the numbers around.
 const ACTIVITIES: usize = 8;
 /// Bits of the number of zeros below every difference of an array.

@@ -4,6 +4,8 @@ mod builtin;
 mod lossless;
 mod references;
 
+#[path = "../../../../tests/conformance_support/atoms.rs"]
+mod atoms;
 #[path = "../../../../tests/conformance_support/example_page.rs"]
 mod example_page;
 #[path = "../../../../tests/conformance_support/networks.rs"]

@@ -1,14 +1,14 @@
-//! Streams of reference pictures and networks, and their dictionary.
+//! Streams of reference pictures, networks and free atoms, and their dictionary.
 //!
 //! It has cosine bases and flat priors so that it stays small, and so that random payloads use everything.
 
 use super::support::{REFERENCE_DICTIONARY, reference_folder};
-use super::{Stream, networks, write_streams};
+use super::{Stream, atoms, networks, write_streams};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
 use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Samples, Target};
-use tessera_dict::{BasisSet, Dictionary, Reference};
+use tessera_dict::{BasisSet, Dictionary, Prior, Reference};
 
 const RGB: PixelFormat = PixelFormat::RGB8;
 const GRAY: PixelFormat = PixelFormat::GRAY8;
@@ -28,11 +28,12 @@ pub(super) fn write() -> Result<()> {
     write_streams(&folder, &streams, &Decoder::new().dictionary(dictionary))
 }
 
-/// The untrained dictionary with empty magnitude models, networks, and three references: colour, colour with alpha,
+/// The untrained dictionary with empty magnitude models, networks, free atoms, and three references: colour, colour with alpha,
 /// gray.
 fn dictionary() -> Result<Dictionary> {
     let mut dictionary = Dictionary::builder();
-    dictionary.luma = without_models(&dictionary.luma);
+    dictionary.luma = without_models(&dictionary.luma).with_atoms(atoms::atoms());
+    dictionary.luma_prior = Prior::untrained(dictionary.luma.totals());
     dictionary.chroma = without_models(&dictionary.chroma);
     dictionary.nets = networks::nets();
     dictionary.patch_nets = Some(networks::patch_nets());
@@ -60,7 +61,7 @@ fn without_models(bases: &BasisSet) -> BasisSet {
         basis.model.gradient.fill(0);
         basis.model.weights.to_mut().fill(0);
     }
-    BasisSet::new(bases.kind(), groups)
+    bases.regrouped(groups)
 }
 
 fn quality(value: u8) -> Target {

@@ -9,7 +9,8 @@ use std::f64::consts::PI;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use tessera_dict::{Basis, Dictionary, PlaneKind};
+use tessera_dict::basis::Rotation;
+use tessera_dict::{Dictionary, PlaneKind};
 use tessera_patch::Shape;
 
 /// Which atoms of a `.tsd` file are meant.
@@ -24,6 +25,9 @@ pub(super) struct AtomArgs {
     /// Bases of chroma planes instead of luma.
     #[arg(long)]
     chroma: bool,
+    /// The free atoms of the shape, which luma of all classes shares, instead of bases.
+    #[arg(long, conflicts_with_all = ["chroma", "class"])]
+    free: bool,
 }
 
 fn parse_shape(text: &str) -> Result<Shape, String> {
@@ -44,6 +48,9 @@ impl AtomArgs {
     }
 
     fn of(&self, dictionary: &Dictionary) -> Result<Mat<f64>> {
+        if self.free {
+            return self.free_atoms(dictionary);
+        }
         let (kind, bases) = match self.chroma {
             false => (PlaneKind::Luma, dictionary.luma()),
             true => (PlaneKind::Chroma, dictionary.chroma()),
@@ -57,7 +64,7 @@ impl AtomArgs {
         }
         let group = bases.group(self.shape, self.class);
         let learned: Vec<Mat<f64>> = (group.iter())
-            .filter_map(|basis| samples_of(self.shape, basis))
+            .filter_map(|basis| basis.rotation.as_ref().map(samples_of))
             .collect();
         let first = learned.first().ok_or_else(|| {
             anyhow!("this dictionary has no learned basis for this shape and class")
@@ -67,13 +74,30 @@ impl AtomArgs {
             learned[j / each][(i, j % each)]
         }))
     }
+
+    fn free_atoms(&self, dictionary: &Dictionary) -> Result<Mat<f64>> {
+        let sets = dictionary.luma().atoms();
+        let set = sets.get(self.shape).ok_or_else(|| {
+            let shapes: Vec<String> = (sets.sets())
+                .map(|set| format!("{}x{}", set.shape.width(), set.shape.height()))
+                .collect();
+            match shapes.is_empty() {
+                true => anyhow!("this dictionary has no free atoms"),
+                false => anyhow!(
+                    "this dictionary has no free atoms of this shape, but of {}",
+                    shapes.join(", ")
+                ),
+            }
+        })?;
+        Ok(samples_of(set.atoms))
+    }
 }
 
-/// The atoms of a learned basis as patches, one per column; `None` for the cosine basis.
-fn samples_of(shape: Shape, basis: &Basis) -> Option<Mat<f64>> {
-    let rows = basis.rotation.as_ref()?.to_rows();
+/// Atoms as patches, one per column.
+fn samples_of(atoms: &Rotation) -> Mat<f64> {
+    let (shape, rows) = (atoms.shape, atoms.to_rows());
     let m = shape.rotated();
-    let rotation = Mat::from_fn(m, m, |i, j| f64::from(rows[j * m + i]));
+    let spectra = Mat::from_fn(m, atoms.scales.len(), |i, j| f64::from(rows[j * m + i]));
     let scan = shape.scan();
     let (w, h) = (shape.width(), shape.height());
     let cosine = |n: usize, frequency: usize, place: usize| {
@@ -85,7 +109,7 @@ fn samples_of(shape: Shape, basis: &Basis) -> Option<Mat<f64>> {
         let raster = scan[i] as usize;
         cosine(w, raster % w, sample % w) * cosine(h, raster / w, sample / w)
     });
-    Some(waves * rotation)
+    waves * spectra
 }
 
 fn read_npy(path: &Path) -> Result<Mat<f64>> {
@@ -103,6 +127,7 @@ mod tests {
             shape: Shape::new(8, 8).unwrap(),
             class: 0,
             chroma: false,
+            free: false,
         };
         let atoms = args.of(Dictionary::builtin()).unwrap();
         assert_eq!(atoms.nrows(), 64);

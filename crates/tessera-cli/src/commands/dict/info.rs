@@ -30,6 +30,7 @@ struct Report {
     full_bytes: usize,
     luma_bases: usize,
     chroma_bases: usize,
+    free_atoms: usize,
     references: usize,
     sections: Vec<Section>,
     provenance: String,
@@ -63,6 +64,7 @@ pub(super) fn run(args: &InfoArgs) -> Result<()> {
         full_bytes: full.len(),
         luma_bases: learned(dictionary.luma()),
         chroma_bases: learned(dictionary.chroma()),
+        free_atoms: dictionary.luma().atoms().total(),
         references: dictionary.references().len(),
         sections: sections
             .map(|(tag, bytes)| Section { tag, bytes })
@@ -86,13 +88,14 @@ impl Report {
 
     fn to_text(&self) -> String {
         let mut text = format!(
-            "identity    {}\nfile        {} bytes, format version {}{}\nbases       {} luma, {} chroma, beside the cosine basis\nreferences  {}\n",
+            "identity    {}\nfile        {} bytes, format version {}{}\nbases       {} luma, {} chroma, beside the cosine basis\natoms       {} free\nreferences  {}\n",
             self.identity,
             self.bytes,
             self.version,
             self.difference(),
             self.luma_bases,
             self.chroma_bases,
+            self.free_atoms,
             self.references
         );
         for section in &self.sections {
@@ -110,6 +113,7 @@ fn meaning(tag: &str) -> &'static str {
     match tag {
         "BASL" => "luma bases",
         "BASC" => "chroma bases",
+        "ATOM" => "free atoms",
         "PRIL" => "luma priors",
         "PRIC" => "chroma priors",
         "FILL" => "luma filter",

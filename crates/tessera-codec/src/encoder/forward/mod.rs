@@ -1,5 +1,6 @@
 //! From residual samples to coefficients, in floats: the encoder's side of the transform.
 
+pub(crate) mod atoms;
 pub(crate) mod dct;
 pub(crate) mod rotation;
 

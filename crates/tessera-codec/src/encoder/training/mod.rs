@@ -42,6 +42,8 @@ pub struct PatchRecord<'a> {
     pub coefficients: &'a [f32],
     /// Levels the leading coefficients were coded with.
     pub levels: &'a [i32],
+    /// Index of the free atom that took their place.
+    pub atom: Option<usize>,
 }
 
 /// Receives every patch that is coded.
@@ -197,6 +199,7 @@ pub(crate) fn observe(
             spectrum: &spectrum,
             coefficients: &coefficients,
             levels: &patch.levels,
+            atom: patch.atom.map(|atom| atom.index.into()),
         });
     }
 }

@@ -152,7 +152,7 @@ fn code_magnitude<C: BinaryCoder>(
 
 /// Codes a positive number: its bit length in unary, then its lower bits.
 #[inline(always)]
-fn code_exp_golomb<C: BinaryCoder>(coder: &mut C, kind: PlaneKind, value: u32) -> u32 {
+pub(super) fn code_exp_golomb<C: BinaryCoder>(coder: &mut C, kind: PlaneKind, value: u32) -> u32 {
     let wanted = 32 - value.max(1).leading_zeros();
     let mut length = 1;
     while length < 20 && coder.raw(kind, length < wanted) {

@@ -3,6 +3,7 @@
 #[cfg(feature = "encoder")]
 use crate::tile::canvas::CellInfo;
 use crate::tile::reference::ReferenceUse;
+use crate::tile::syntax::AtomUse;
 #[cfg(feature = "encoder")]
 use tessera_patch::Shape;
 
@@ -13,16 +14,27 @@ pub(crate) struct Coefficients {
     pub(crate) choice: u32,
     /// Levels in coding order up to the last non-zero one; empty if the patch carries none.
     pub(crate) levels: Vec<i32>,
+    /// The free atom that takes the place of levels.
+    pub(crate) atom: Option<AtomUse>,
 }
 
 impl Coefficients {
     pub(crate) fn clear(&mut self) {
         self.choice = 0;
+        self.atom = None;
         self.levels.clear();
     }
 
     pub(crate) fn coded(&self) -> bool {
-        !self.levels.is_empty()
+        self.atom.is_some() || !self.levels.is_empty()
+    }
+
+    /// The levels, or the amplitude of the atom.
+    pub(crate) fn amplitudes(&self) -> &[i32] {
+        match &self.atom {
+            Some(atom) => std::slice::from_ref(&atom.level),
+            None => &self.levels,
+        }
     }
 }
 
@@ -44,7 +56,7 @@ impl Leaf {
         let mut info = CellInfo::of(shape, self.mode, self.reference);
         for (component, patch) in self.patches.iter().enumerate() {
             if patch.coded() {
-                info.carry(component, &patch.levels, shape);
+                info.carry(component, patch.amplitudes(), shape);
             }
         }
         info

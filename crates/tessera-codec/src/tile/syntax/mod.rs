@@ -1,11 +1,15 @@
 //! The bitstream below the tile header, written once for readers and writers (`spec/bitstream.md`, "Syntax").
 
+mod atom;
 mod coefficients;
 mod leaf;
 mod mode;
 mod partition;
 pub(crate) mod patch_context;
 
+pub(crate) use atom::{AtomUse, code_atom};
+#[cfg(feature = "encoder")]
+pub(crate) use atom::{atom_flag, atom_magnitude_cell};
 #[cfg(feature = "encoder")]
 pub(crate) use coefficients::last_class;
 pub(crate) use coefficients::{code_basis, code_coded, code_last, code_levels};

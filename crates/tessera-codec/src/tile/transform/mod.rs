@@ -2,10 +2,12 @@
 //!
 //! Sums are taken modulo 2^32: a valid stream never overflows, a hostile one gets defined garbage.
 
+mod atom;
 mod orientation;
 pub(crate) mod quantiser;
 pub(crate) mod weights;
 
+pub(crate) use atom::synthesise_atom;
 pub(crate) use orientation::BasisOrientation;
 
 use crate::simd::kernel;
@@ -218,14 +220,20 @@ fn finish_spectrum(sums: &mut [i32], weights: Option<&[u16]>) {
 /// Adds up the atoms of the non-zero coefficients.
 #[inline(always)]
 fn rotate(rotation: &Rotation, values: &[i32], sums: &mut [i32]) {
-    let m = sums.len();
     for (j, &value) in values.iter().enumerate().filter(|(_, value)| **value != 0) {
-        let scaled = ((i64::from(value) * i64::from(rotation.scales[j]))
-            >> (SCALE_BITS - COSINE_BITS)) as i32;
-        let atom = &rotation.entries[j * m..(j + 1) * m];
-        for (sum, &entry) in sums.iter_mut().zip(atom) {
-            *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry as i8)));
-        }
+        add_atom(rotation, j, value, sums);
+    }
+}
+
+/// Adds a multiple of atom `j` to sums of as many frequencies.
+#[inline(always)]
+fn add_atom(rotation: &Rotation, j: usize, value: i32, sums: &mut [i32]) {
+    let m = sums.len();
+    let scaled =
+        ((i64::from(value) * i64::from(rotation.scales[j])) >> (SCALE_BITS - COSINE_BITS)) as i32;
+    let atom = &rotation.entries[j * m..(j + 1) * m];
+    for (sum, &entry) in sums.iter_mut().zip(atom) {
+        *sum = sum.wrapping_add(scaled.wrapping_mul(i32::from(entry as i8)));
     }
 }
 
