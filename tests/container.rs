@@ -58,6 +58,7 @@ fn header(width: u32, height: u32, tile_log2: u8, dictionary: DictId) -> Header 
         quantiser: 60,
         chroma_offsets: [0; 2],
         adaptive: false,
+        graphics: false,
         weights: Default::default(),
         alpha_quantiser: None,
         lossless: None,

@@ -204,6 +204,7 @@ fn naming(id: DictId) -> Vec<u8> {
         quantiser: 60,
         chroma_offsets: [0; 2],
         adaptive: false,
+        graphics: false,
         weights: Default::default(),
         alpha_quantiser: None,
         lossless: None,

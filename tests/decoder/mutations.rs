@@ -334,6 +334,7 @@ fn extreme_dictionaries_overflow_nothing() {
             quantiser: [0, 60, 127][round % 3],
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             origin: (0, 0),
             alpha: false,

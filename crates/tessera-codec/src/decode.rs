@@ -324,10 +324,12 @@ impl Decoder {
         let kept = (window.area().saturating_mul(sample_bytes)).saturating_add(references);
         let largest = container.grid().largest();
         let tile = largest.saturating_mul(channels * WORKING_BYTES_PER_SAMPLE);
-        let tile = match header.lossless {
-            Some(_) => tile.saturating_add(lossless::model_bytes(largest, channels)),
-            None => tile,
+        let models = match header.lossless {
+            Some(_) => lossless::model_bytes(largest, channels),
+            None if header.graphics => lossless::drawn_bytes(largest),
+            None => 0,
         };
+        let tile = tile.saturating_add(models);
         let needed = kept.saturating_add(tile);
         limits::check("bytes of memory", needed, self.limits.memory)?;
         let tiles_that_fit = (self.limits.memory - kept) / tile;
@@ -400,7 +402,12 @@ fn decode_samples(
     let Some(dictionary) = dictionary else {
         return decode_lossless(container, index, &payload);
     };
-    limits::probe(rect.area() * header.format.channels() as u64 * WORKING_BYTES_PER_SAMPLE)?;
+    let models = match header.graphics {
+        true => lossless::drawn_bytes(rect.area()),
+        false => 0,
+    };
+    let channels = header.format.channels() as u64;
+    limits::probe(rect.area() * channels * WORKING_BYTES_PER_SAMPLE + models)?;
     let decode_planes = |data: &[u8], config: &TileConfig| {
         let decode = match spare {
             true => decode_tile_by_kinds,
@@ -454,6 +461,7 @@ pub(crate) fn tile_config(header: &Header, rect: Rect) -> TileConfig {
         quantiser: header.quantiser,
         chroma_offsets: header.chroma_offsets,
         adaptive: header.adaptive,
+        graphics: header.graphics,
         weights: header.weights,
         origin: (rect.x, rect.y),
         alpha: false,

@@ -618,6 +618,18 @@ struct CodedTile {
     measured: Option<Measured>,
 }
 
+impl CodedTile {
+    /// Leaves out of all payloads that they draw nothing.
+    fn leave_graphics_out(&mut self) {
+        let TileData { colour, alpha } = &mut self.data;
+        for payload in std::iter::once(colour).chain(alpha) {
+            let drawn = payload.remove(0);
+            debug_assert_eq!(drawn, 0, "the length of nothing");
+            self.work -= tile_work(0, 1);
+        }
+    }
+}
+
 impl<'a> Job<'a> {
     fn new(
         encoder: &'a Encoder,
@@ -666,6 +678,7 @@ impl<'a> Job<'a> {
             quantiser: self.point.quantiser,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: true,
             weights: Default::default(),
             origin: (rect.x, rect.y),
             alpha: false,
@@ -743,11 +756,18 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn assemble(&self, tiles: Vec<CodedTile>, metadata: &Metadata) -> Encoded {
+    fn assemble(&self, mut tiles: Vec<CodedTile>, metadata: &Metadata) -> Encoded {
+        let graphics = tiles.iter().any(|tile| tile.data.has_graphics());
+        if !graphics {
+            tiles.iter_mut().for_each(CodedTile::leave_graphics_out);
+        }
         let work = tiles.iter().map(|tile| tile.work).max().unwrap_or(0);
         let measured = tiles.iter().map(|tile| tile.measured).sum();
         let data: Vec<TileData> = tiles.into_iter().map(|tile| tile.data).collect();
-        let header = self.header(WorkBound::at_least(work));
+        let header = Header {
+            graphics,
+            ..self.header(WorkBound::at_least(work))
+        };
         Encoded {
             bytes: container::write(header, metadata, &data),
             quantiser: self.point.quantiser,
@@ -772,6 +792,7 @@ impl<'a> Job<'a> {
             quantiser: self.point.quantiser,
             chroma_offsets: config.chroma_offsets,
             adaptive: config.adaptive,
+            graphics: config.graphics,
             weights: config.weights,
             alpha_quantiser: self.alpha_quantiser(),
             lossless: None,

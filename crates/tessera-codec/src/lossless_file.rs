@@ -92,6 +92,7 @@ impl LosslessJob {
             quantiser: 0,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             alpha_quantiser: self.format.alpha.then_some(0),
             lossless: Some(self.options.near),

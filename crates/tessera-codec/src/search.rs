@@ -140,6 +140,7 @@ pub(crate) fn reaching_score(
         margin: |encoded: &Encoded| score_of(encoded) - at_least,
         tolerance,
         slope: 3.0 * tolerance,
+        smallest: true,
     };
     goal.approach(|coarseness| coarseness, encode)?
         .map_err(|finest| {
@@ -158,6 +159,7 @@ fn within_size(bytes: u64, encode: impl Encode) -> Result<Encoded> {
         margin: |encoded: &Encoded| (bytes as f64 / encoded.bytes.len() as f64).ln(),
         tolerance: 0.008,
         slope: 0.075,
+        smallest: false,
     };
     let finest_first = |effort: f64| f64::from(MAX_QUANTISER) - effort;
     goal.approach(finest_first, encode)?.map_err(|coarsest| {
@@ -173,6 +175,7 @@ fn reaching_psnr(decibels: f64, encode: impl Encode) -> Result<Encoded> {
         margin: |encoded: &Encoded| encoded.psnr().unwrap_or(f64::NEG_INFINITY) - decibels,
         tolerance: 0.045,
         slope: 0.45,
+        smallest: true,
     };
     goal.approach(|coarseness| coarseness, encode)?
         .map_err(|finest| {
@@ -191,6 +194,17 @@ struct Goal<M> {
     /// Room that need not be used.
     tolerance: f64,
     slope: f64,
+    /// Whether the smallest file is wanted of those that meet the target, not the one with the least room: graphics may take more
+    /// bytes with a coarser quantiser.
+    smallest: bool,
+}
+
+/// A file that meets a target.
+struct Met {
+    /// The less the better.
+    rank: f64,
+    margin: f64,
+    encoded: Encoded,
 }
 
 /// The far end of the way.
@@ -223,21 +237,29 @@ impl<M: Fn(&Encoded) -> f64> Goal<M> {
             }
         }
         let mut course = Course::new(course.next, course.slope);
-        let mut best: Option<(f64, Encoded)> = None;
+        let mut best: Option<Met> = None;
         for pass in 1.. {
             let encoded = at(course.next, Pass::Exact)?;
             let margin = (self.margin)(&encoded);
             let at_start = course.next <= 0.0;
             course.learn(self.excess(&encoded));
-            if margin >= 0.0 && best.as_ref().is_none_or(|(least, _)| margin < *least) {
-                best = Some((margin, encoded));
+            let rank = match self.smallest {
+                true => encoded.bytes.len() as f64,
+                false => margin,
+            };
+            if margin >= 0.0 && best.as_ref().is_none_or(|best| rank < best.rank) {
+                best = Some(Met {
+                    rank,
+                    margin,
+                    encoded,
+                });
             } else if margin < 0.0 && at_start {
-                return Ok(best.map(|(_, encoded)| encoded).ok_or(encoded));
+                return Ok(best.map(|best| best.encoded).ok_or(encoded));
             }
             let over = pass >= MOST_EXACT || course.is_over();
             match best {
-                Some((margin, encoded)) if margin <= self.tolerance || over => {
-                    return Ok(Ok(encoded));
+                Some(best) if best.margin <= self.tolerance || over => {
+                    return Ok(Ok(best.encoded));
                 }
                 _ => {}
             }

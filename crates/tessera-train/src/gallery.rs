@@ -215,6 +215,7 @@ impl Part {
             quantiser: self.quantiser,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             origin: self.origin,
             alpha: false,

@@ -60,6 +60,8 @@ struct Report {
     chroma_offsets: [i8; 2],
     /// Whether blocks have quantisers of their own.
     adaptive: bool,
+    /// Whether blocks of graphics are drawn pixel by pixel.
+    graphics: bool,
     /// Curves of the frequency weights of luma and chroma, see `spec/bitstream.md`.
     weights: [[i8; 3]; 2],
     alpha_quantiser: Option<u8>,
@@ -261,6 +263,7 @@ impl Report {
             quantiser: header.quantiser,
             chroma_offsets: header.chroma_offsets,
             adaptive: header.adaptive,
+            graphics: header.graphics,
             weights: header.weights.map(|curve| curve.0),
             alpha_quantiser: header.alpha_quantiser,
             lossless: header.lossless,
@@ -357,6 +360,9 @@ impl Report {
         }
         if self.adaptive {
             text += ", adapted to what is seen";
+        }
+        if self.graphics {
+            text += ", graphics drawn";
         }
         if let Some(alpha) = self.alpha_quantiser {
             text += &format!(", alpha {alpha}");

@@ -56,10 +56,15 @@ const FEATURE_METADATA: u8 = 0b10;
 const FEATURE_ADAPTIVE: u8 = 0b100;
 const FEATURE_WEIGHTS: u8 = 0b1000;
 const FEATURE_LOSSLESS: u8 = 0b1_0000;
-const FEATURES: u8 =
-    FEATURE_TILES | FEATURE_METADATA | FEATURE_ADAPTIVE | FEATURE_WEIGHTS | FEATURE_LOSSLESS;
-/// Features that say how levels are scaled.
-const LOSSY_FEATURES: u8 = FEATURE_ADAPTIVE | FEATURE_WEIGHTS;
+const FEATURE_GRAPHICS: u8 = 0b10_0000;
+const FEATURES: u8 = FEATURE_TILES
+    | FEATURE_METADATA
+    | FEATURE_ADAPTIVE
+    | FEATURE_WEIGHTS
+    | FEATURE_LOSSLESS
+    | FEATURE_GRAPHICS;
+/// Features of lossy tiles.
+const LOSSY_FEATURES: u8 = FEATURE_ADAPTIVE | FEATURE_WEIGHTS | FEATURE_GRAPHICS;
 
 /// Bit of the quantiser byte that announces chroma offsets.
 const HAS_CHROMA_OFFSETS: u8 = 0b1000_0000;
@@ -83,6 +88,8 @@ pub struct Header {
     pub chroma_offsets: [i8; 2],
     /// Whether blocks have quantiser offsets of their own.
     pub adaptive: bool,
+    /// Whether payloads begin with blocks that are coded pixel by pixel.
+    pub graphics: bool,
     /// Frequency weights of luma and of chroma; those of chroma are flat for gray.
     pub weights: [WeightCurve; 2],
     /// Quantiser index of alpha; `Some` exactly when `format.alpha`.
@@ -150,6 +157,7 @@ impl Header {
             quantiser: coding.quantiser,
             chroma_offsets: coding.chroma_offsets,
             adaptive: features & FEATURE_ADAPTIVE != 0,
+            graphics: features & FEATURE_GRAPHICS != 0,
             weights: coding.weights,
             alpha_quantiser: coding.alpha_quantiser,
             lossless: coding.lossless,
@@ -213,6 +221,9 @@ impl Header {
         if self.adaptive {
             features |= FEATURE_ADAPTIVE;
         }
+        if self.graphics {
+            features |= FEATURE_GRAPHICS;
+        }
         if self.weights.iter().any(|curve| !curve.is_flat()) {
             features |= FEATURE_WEIGHTS;
         }
@@ -258,7 +269,7 @@ impl Coding {
         if features & LOSSY_FEATURES != 0 {
             return Err(FormatError::invalid(
                 PART,
-                "quantisers of a lossless picture",
+                "features of a lossy picture in a lossless one",
             ));
         }
         if dictionary != NO_DICTIONARY {
@@ -456,6 +467,7 @@ mod tests {
             quantiser: 60,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             alpha_quantiser: None,
             lossless: None,
@@ -485,6 +497,7 @@ mod tests {
             header.alpha_quantiser = Some(40);
             header.chroma_offsets = [-5, 3];
             header.adaptive = true;
+            header.graphics = true;
             header.weights = [WeightCurve([-8, 8, 24]), WeightCurve([0, 1, -128])];
             header.tile_log2 = 6;
             header.metadata_len = 1234;
@@ -517,9 +530,13 @@ mod tests {
         };
         let adaptive = Header {
             adaptive: true,
+            ..lossless.clone()
+        };
+        let graphics = Header {
+            graphics: true,
             ..lossless
         };
-        for wrong in [with_dictionary, adaptive] {
+        for wrong in [with_dictionary, adaptive, graphics] {
             assert!(Header::read(&wrong.write(), Integrity::Checked).is_err());
         }
     }

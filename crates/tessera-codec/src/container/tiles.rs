@@ -155,6 +155,12 @@ pub struct TileData {
 
 #[cfg(feature = "encoder")]
 impl TileData {
+    /// Whether any payload draws blocks, if payloads begin with the length of what does.
+    pub(crate) fn has_graphics(&self) -> bool {
+        let mut payloads = std::iter::once(&self.colour).chain(&self.alpha);
+        payloads.any(|payload| payload.first() != Some(&0))
+    }
+
     /// Bytes of the tile in the file without its checksum.
     fn len(&self) -> usize {
         match &self.alpha {

@@ -50,6 +50,10 @@ fn squares_within_bound<const N: usize>(
     let rows = (block.y..bottom).step_by(N);
     let mut corners = rows.flat_map(|y| (block.x..right).step_by(N).map(move |x| (x, y)));
     corners.all(|(x, y)| {
+        let square = Block { x, y, size: N };
+        if canvas.is_left_out(square) {
+            return true;
+        }
         let start = y * source.stride + x;
         let mut components = canvas.components.iter().enumerate();
         components.all(|(component, drawn)| {
@@ -106,6 +110,7 @@ mod tests {
             quantiser: 60,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             origin: (0, 0),
             alpha: false,

@@ -10,6 +10,7 @@ pub mod cost;
 mod fidelity;
 mod filter_decision;
 pub(crate) mod forward;
+mod graphics;
 mod lookahead;
 pub(crate) mod masking;
 mod mode_chroma;
@@ -61,11 +62,14 @@ pub fn encode_tile(
     dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> EncodedTile {
-    let mut encoder = TileEncoder::in_closed_loop(planes, config, dictionary, speed);
-    encoder.run_and_filter(config);
+    let (mut encoder, mut bytes) = graphics::run(planes, config, dictionary, speed);
+    for &kind in config.layout.kinds() {
+        encoder.filter(config, kind);
+    }
+    bytes.extend(encoder.writer.finish());
     EncodedTile {
         planes: encoder.recon.into_planes(config),
-        bytes: encoder.writer.finish(),
+        bytes,
     }
 }
 
@@ -76,12 +80,12 @@ pub fn encode_tile_no_recon(
     dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> Vec<u8> {
-    let mut encoder = TileEncoder::in_closed_loop(planes, config, dictionary, speed);
-    encoder.run(config, None);
+    let (mut encoder, mut bytes) = graphics::run(planes, config, dictionary, speed);
     for &kind in config.layout.kinds() {
         encoder.filter_no_recon(config, kind);
     }
-    encoder.writer.finish()
+    bytes.extend(encoder.writer.finish());
+    bytes
 }
 
 /// What all decisions about a tile read.

@@ -77,7 +77,7 @@ impl<'d> SinglePass<'_, 'd> {
     /// quarters are better undivided.
     fn plan(&self, block: Block, orientations: &Orientations) -> (f32, Plan) {
         let luma = &self.recon.luma;
-        if block.x >= luma.width || block.y >= luma.height {
+        if luma.is_left_out(block) {
             return (0.0, Plan::Outside);
         }
         if block.size == MIN_SIDE {
@@ -175,7 +175,7 @@ impl<'d> SinglePass<'_, 'd> {
     fn write_chroma(&mut self, block: Block) {
         let kind = PlaneKind::Chroma;
         let canvas = self.recon.canvas(kind);
-        if block.x >= canvas.width || block.y >= canvas.height {
+        if canvas.is_left_out(block) {
             return;
         }
         let divided = self.recon.luma.is_divided(block);
@@ -325,7 +325,7 @@ impl<'d> SinglePass<'_, 'd> {
     /// failed. It takes many bits.
     pub(crate) fn write_exactly(&mut self, kind: PlaneKind, block: Block) {
         let canvas = self.recon.canvas(kind);
-        if block.x >= canvas.width || block.y >= canvas.height {
+        if canvas.is_left_out(block) {
             return;
         }
         if !block.fits(canvas) || block.size > EXACT_SIDE {

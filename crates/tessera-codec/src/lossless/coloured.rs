@@ -3,7 +3,7 @@
 use super::coder::Coder;
 use super::colours::{Colour, ColourModel};
 use super::level::Level;
-use super::palette::{IndexModel, code_palette};
+use super::palette::{IndexModel, PaletteOrder, code_palette};
 use super::planes::BorderedPlane;
 use super::predictive::PlaneModel;
 use super::taps::{Around, Taps};
@@ -30,36 +30,37 @@ enum EscapeModel {
 }
 
 /// Colours with a border.
-struct Canvas {
+#[derive(Debug)]
+pub(super) struct Canvas {
     width: usize,
-    stride: usize,
-    colours: Vec<Colour>,
+    pub(super) stride: usize,
+    pub(super) colours: Vec<Colour>,
 }
 
 impl Canvas {
-    fn new(shape: &Shape) -> Self {
-        let stride = shape.width + 2 * REACH;
+    pub(super) fn new(width: usize, height: usize) -> Self {
+        let stride = width + 2 * REACH;
         Self {
-            width: shape.width,
+            width,
             stride,
-            colours: vec![0; stride * (shape.height + REACH)],
+            colours: vec![0; stride * (height + REACH)],
         }
     }
 
     #[inline(always)]
-    fn at(&self, x: usize, y: usize) -> usize {
+    pub(super) fn at(&self, x: usize, y: usize) -> usize {
         (y + REACH) * self.stride + REACH + x
     }
 
     /// On the left of a row stands what is above its first pixel.
-    fn open_row(&mut self, y: usize) {
+    pub(super) fn open_row(&mut self, y: usize) {
         let start = self.at(0, y);
         let above = self.colours[start - self.stride];
         self.colours[start - REACH..start].fill(above);
     }
 
     /// On the right of a row stands its last pixel.
-    fn close_row(&mut self, y: usize) {
+    pub(super) fn close_row(&mut self, y: usize) {
         let end = self.at(self.width, y);
         let last = self.colours[end - 1];
         self.colours[end..end + REACH].fill(last);
@@ -74,7 +75,7 @@ pub(super) fn code_colours(
     source: &Tile,
     escapes: Escapes,
 ) -> Result<Vec<BorderedPlane>, Fault> {
-    let mut canvas = Canvas::new(shape);
+    let mut canvas = Canvas::new(shape.width, shape.height);
     let mut model = ColourModel::new(shape.width * shape.height);
     let mut escape = EscapeModel::new(coder, shape, source, escapes)?;
     for y in 0..shape.height {
@@ -128,7 +129,12 @@ impl EscapeModel {
                 })
             }
             Escapes::Palette => {
-                let palette = code_palette(coder, &source.palette, shape.channels, shape.depth);
+                let palette = code_palette(
+                    coder,
+                    &source.palette,
+                    (shape.channels, shape.depth),
+                    PaletteOrder::AlongColours,
+                );
                 let palette = palette.ok_or(Fault::Invalid("a palette that cannot be"))?;
                 let model = IndexModel::new(palette.len());
                 Ok(Self::Palette { palette, model })

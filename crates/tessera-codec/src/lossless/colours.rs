@@ -4,8 +4,10 @@ use super::cell::Cell;
 use super::coder::Coder;
 use super::history::{Histories, ORDERS};
 use super::logistic::squash;
-use super::mixer::Mixer;
+use super::mixer::{Mixed, Mixer};
 use super::template::{Near, decision_hashes};
+#[cfg(feature = "encoder")]
+use crate::tile::entropy::coder::code_lengths;
 
 /// A pixel: up to four samples of 16 bits.
 pub(super) type Colour = u64;
@@ -61,6 +63,16 @@ impl Candidates {
         let mut others = self.list[..self.count].iter().skip(1);
         others.any(|candidate| candidate.colour == colour)
     }
+}
+
+/// A decision before it is coded: its probability, and where that comes from.
+struct Decision {
+    one: u32,
+    hashed: [usize; HASHED],
+    counted: [usize; INPUTS - HASHED],
+    opinions: [i32; INPUTS],
+    sets: [usize; 2],
+    mixed: [Mixed; 2],
 }
 
 /// Everything that adapts to which colours follow which.
@@ -166,45 +178,100 @@ impl ColourModel {
         kind: usize,
         bit: bool,
     ) -> bool {
+        let decision = self.weigh(situation, candidate, kind);
+        let bit = coder.code(bit, decision.one);
+        for (i, mixer) in self.mixers.iter_mut().enumerate() {
+            let one = decision.mixed[i].one;
+            mixer.update(decision.sets[i], &decision.opinions, one, bit);
+        }
+        for (cells, &at) in self.hashed.iter_mut().zip(&decision.hashed) {
+            cells[at].update(bit, CELL_LIMIT);
+        }
+        for (cells, &at) in self.counted.iter_mut().zip(&decision.counted) {
+            cells[at].update(bit, CELL_LIMIT);
+        }
+        bit
+    }
+
+    /// What the models think of a decision.
+    #[inline(always)]
+    fn weigh(&self, situation: &Situation, candidate: Candidate, kind: usize) -> Decision {
         let Situation {
             near,
             confidence,
             changes,
         } = situation;
         let pattern = near.pattern(candidate.colour);
-        let hashed: [u64; HASHED] = decision_hashes(near, candidate.colour, kind, pattern);
+        let hashes: [u64; HASHED] = decision_hashes(near, candidate.colour, kind, pattern);
         let reasons = candidate.reasons as usize;
         let counted = [
             (reasons % 128) * KINDS + kind,
             (confidence * 8 + reasons % 8) * KINDS + kind,
         ];
+        let mut hashed = [0; HASHED];
         let mut opinions = [0; INPUTS];
-        for (i, hash) in hashed.iter().enumerate() {
-            opinions[i] = self.hashed[i][(hash >> (64 - self.cell_bits)) as usize].opinion();
+        for (i, hash) in hashes.iter().enumerate() {
+            hashed[i] = (hash >> (64 - self.cell_bits)) as usize;
+            opinions[i] = self.hashed[i][hashed[i]].opinion();
         }
         for (i, &at) in counted.iter().enumerate() {
             opinions[HASHED + i] = self.counted[i][at].opinion();
         }
-        let first = confidence * KINDS + kind;
-        let second = ((pattern as usize % 16) + changes * 16) * KINDS + kind;
-        let by_confidence = self.mixers[0].mix(first, &opinions);
-        let by_pattern = self.mixers[1].mix(second, &opinions);
-        let one = squash((by_confidence.logit + by_pattern.logit) >> 1);
-        let bit = coder.code(bit, one);
-        self.mixers[0].update(first, &opinions, by_confidence.one, bit);
-        self.mixers[1].update(second, &opinions, by_pattern.one, bit);
-        for (i, hash) in hashed.iter().enumerate() {
-            self.hashed[i][(hash >> (64 - self.cell_bits)) as usize].update(bit, CELL_LIMIT);
+        let sets = [
+            confidence * KINDS + kind,
+            ((pattern as usize % 16) + changes * 16) * KINDS + kind,
+        ];
+        let mixed = [
+            self.mixers[0].mix(sets[0], &opinions),
+            self.mixers[1].mix(sets[1], &opinions),
+        ];
+        Decision {
+            one: squash((mixed[0].logit + mixed[1].logit) >> 1),
+            hashed,
+            counted,
+            opinions,
+            sets,
+            mixed,
         }
-        for (i, &at) in counted.iter().enumerate() {
-            self.counted[i][at].update(bit, CELL_LIMIT);
-        }
-        bit
     }
 
     /// Learns what the pixel turned out to be.
     #[inline(always)]
     pub(super) fn learn(&mut self, colour: Colour) {
         self.histories.learn(colour);
+    }
+}
+
+#[cfg(feature = "encoder")]
+impl ColourModel {
+    /// The first candidate.
+    pub(super) fn first_candidate(&mut self, near: &Near) -> Option<Colour> {
+        let (candidates, _) = self.candidates(near);
+        candidates.list[..candidates.count]
+            .first()
+            .map(|first| first.colour)
+    }
+
+    /// The bits of every candidate, and of coding that it is none of them.
+    pub(super) fn options(&mut self, near: &Near) -> (Vec<(Colour, f32)>, f32) {
+        let (candidates, confidence) = self.candidates(near);
+        let situation = Situation {
+            near: *near,
+            confidence,
+            changes: near.changes(),
+        };
+        let mut options = Vec::with_capacity(CANDIDATES);
+        let (mut bits, mut escape) = (0.0, 0.0);
+        for (rank, &candidate) in candidates.list[..candidates.count].iter().enumerate() {
+            let [no, yes] = code_lengths(self.weigh(&situation, candidate, rank).one);
+            options.push((candidate.colour, bits + yes));
+            bits += no;
+            if rank == 0 {
+                let [none, other] = code_lengths(self.weigh(&situation, candidate, ESCAPE).one);
+                escape = bits + none;
+                bits += other;
+            }
+        }
+        (options, escape)
     }
 }

@@ -8,12 +8,14 @@ mod cell;
 mod coder;
 mod coloured;
 mod colours;
+mod drawn;
 mod errors;
 mod fast;
 mod history;
 mod least_squares;
 mod level;
 mod logistic;
+mod mask;
 mod mixer;
 mod numbers;
 mod palette;
@@ -27,6 +29,8 @@ mod values;
 
 #[cfg(feature = "encoder")]
 mod encode;
+#[cfg(feature = "encoder")]
+mod paint;
 
 use crate::picture::{PixelFormat, Samples};
 use crate::simd::dispatch;
@@ -38,8 +42,13 @@ use level::Level;
 use planar::{Models, code_planes};
 use planes::BorderedPlane;
 
+pub(crate) use drawn::{Drawn, DrawnShape, decode_drawn};
+pub(crate) use mask::{BLOCK as DRAWN_BLOCK, Mask};
+
 #[cfg(feature = "encoder")]
 pub(crate) use encode::{Options, encode_tile};
+#[cfg(feature = "encoder")]
+pub(crate) use paint::{Original, Painted, Way};
 
 /// Why a payload cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +177,12 @@ pub(crate) fn model_bytes(pixels: u64, channels: u64) -> u64 {
     const MOST: u64 = 24 << 20;
     const PER_CHANNEL: u64 = 4 << 20;
     pixels.saturating_mul(PER_PIXEL).min(MOST) + channels * PER_CHANNEL
+}
+
+/// Memory for the drawn blocks of a lossy tile, beside that of its samples: models, colours, and planes of their own.
+pub(crate) fn drawn_bytes(pixels: u64) -> u64 {
+    const PER_PIXEL: u64 = 14;
+    model_bytes(pixels, 1).saturating_add(pixels.saturating_mul(PER_PIXEL))
 }
 
 /// Decodes a tile to interleaved samples.

@@ -6,6 +6,7 @@ use crate::tile::decoder::{Decoder, Exhausted, decode_tile};
 use crate::tile::entropy::coder::Reader;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::entropy::streams::split;
+use crate::tile::graphics::{GraphicsLayer, read_graphics};
 use crate::tile::quantiser_map::QuantiserMap;
 use crate::tile::{PlaneLayout, TileConfig, superblocks};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -20,14 +21,19 @@ pub(crate) fn decode_tile_by_kinds(
     config: &TileConfig,
     dictionary: &PreparedDictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
-    let [luma, chroma] = split(data, config)?[..] else {
+    if !config.has_two_streams() {
         return decode_tile(data, config, dictionary);
+    }
+    let (graphics, data) = read_graphics(data, config)?;
+    let [luma, chroma] = split(data, config)?[..] else {
+        return Err(Exhausted);
     };
+    let drawn = graphics.clone();
     let (sender, receiver) = mpsc::channel();
     // Luma never waits, so that chroma may: at worst it begins when luma is done.
     let (luma, chroma) = rayon::join(
-        move || read_luma(luma, config, dictionary, sender),
-        move || read_chroma(chroma, config, dictionary, receiver),
+        move || read_luma(luma, config, dictionary, (graphics, sender)),
+        move || read_chroma(chroma, config, dictionary, (drawn, receiver)),
     );
     let mut planes = luma?;
     planes.append(&mut chroma?);
@@ -46,7 +52,7 @@ fn read_luma(
     data: &[u8],
     config: &TileConfig,
     dictionary: &PreparedDictionary,
-    sender: Sender<LumaRow>,
+    (graphics, sender): (Option<GraphicsLayer>, Sender<LumaRow>),
 ) -> Result<Vec<Plane>, Exhausted> {
     const KIND: PlaneKind = PlaneKind::Luma;
     let alone = TileConfig {
@@ -55,6 +61,7 @@ fn read_luma(
     };
     let mut reader = Reader::of_kind(data, dictionary, KIND);
     let mut decoder = Decoder::new(&alone, dictionary, &mut reader);
+    decoder.state.draw_graphics(graphics);
     decoder.state.code_references_in_use(decoder.reader, false);
     for row in superblocks(config)
         .collect::<Vec<_>>()
@@ -86,11 +93,12 @@ fn read_chroma(
     data: &[u8],
     config: &TileConfig,
     dictionary: &PreparedDictionary,
-    receiver: Receiver<LumaRow>,
+    (graphics, receiver): (Option<GraphicsLayer>, Receiver<LumaRow>),
 ) -> Result<Vec<Plane>, Exhausted> {
     const KIND: PlaneKind = PlaneKind::Chroma;
     let mut reader = Reader::of_kind(data, dictionary, KIND);
     let mut decoder = Decoder::new(config, dictionary, &mut reader);
+    decoder.state.draw_graphics(graphics);
     for row in superblocks(config)
         .collect::<Vec<_>>()
         .chunk_by(|a, b| a.y == b.y)

@@ -1,12 +1,13 @@
 //! What is decoded so far of one plane group: samples, and what is known of the patches they came from.
 
+use crate::lossless::Mask;
 use crate::simd::kernel;
 use crate::tile::intra::{Border, Known, SAMPLE_MAX};
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::Site;
-#[cfg(feature = "encoder")]
 use crate::tile::syntax::Block;
 use std::slice::ChunksMut;
+use std::sync::Arc;
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
 
@@ -90,7 +91,6 @@ kernel! {
     }
 }
 
-#[cfg(feature = "encoder")]
 impl PlaneBuffer {
     /// Takes the part of a square block that lies on the canvas from samples of the same size.
     pub(crate) fn copy_block(&mut self, from: &Self, x: usize, y: usize, size: usize) {
@@ -120,6 +120,8 @@ pub(crate) struct Canvas {
     pub(crate) components: Vec<PlaneBuffer>,
     columns: usize,
     cells: Vec<CellInfo>,
+    /// The blocks that were drawn before all others, if any.
+    pub(crate) drawn: Option<Arc<Mask>>,
 }
 
 impl Canvas {
@@ -135,8 +137,31 @@ impl Canvas {
     /// Forgets what was drawn on a block.
     #[cfg(feature = "encoder")]
     pub(crate) fn erase(&mut self, block: Block) {
-        let Block { x, y, size } = block;
-        self.mark(x, y, size, size, CellInfo::default());
+        if self.is_left_out(block) {
+            return;
+        }
+        if self.is_free(block) {
+            let Block { x, y, size } = block;
+            self.mark(x, y, size, size, CellInfo::default());
+        } else {
+            block
+                .quarters()
+                .into_iter()
+                .for_each(|quarter| self.erase(quarter));
+        }
+    }
+
+    /// Whether nothing of a block is coded: it lies outside, or was drawn before.
+    #[inline]
+    pub(crate) fn is_left_out(&self, Block { x, y, size }: Block) -> bool {
+        let outside = x >= self.width || y >= self.height;
+        outside || (self.drawn.as_ref()).is_some_and(|mask| mask.coverage(x, y, size).1)
+    }
+
+    /// Whether nothing of a block that begins inside was drawn before.
+    #[inline]
+    pub(crate) fn is_free(&self, Block { x, y, size }: Block) -> bool {
+        (self.drawn.as_ref()).is_none_or(|mask| !mask.coverage(x, y, size).0)
     }
 
     /// Mode of the patch in the middle of another one; asked of luma for chroma.
@@ -169,6 +194,7 @@ impl Canvas {
             components: (0..components).map(plane).collect(),
             columns: width / CELL,
             cells: vec![CellInfo::default(); width / CELL * (height / CELL)],
+            drawn: None,
         }
     }
 

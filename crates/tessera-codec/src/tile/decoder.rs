@@ -1,9 +1,9 @@
 //! Reads a tile.
 
 use crate::prepared::PreparedDictionary;
-use crate::tile::canvas::Canvas;
 use crate::tile::entropy::coder::{BinaryCoder, Reader};
 use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::graphics::{GraphicsLayer, read_graphics};
 use crate::tile::loop_filter::FilterFlags;
 use crate::tile::state::{Site, TileState};
 use crate::tile::syntax::Leaf;
@@ -39,17 +39,20 @@ pub fn decode_tile(
     config: &TileConfig,
     dictionary: &PreparedDictionary,
 ) -> Result<Vec<Plane>, Exhausted> {
+    let (graphics, data) = read_graphics(data, config)?;
     let mut reader = Reader::new(data, dictionary, config)?;
-    read_tile(&mut reader, config, dictionary)
+    read_tile(&mut reader, config, dictionary, graphics)
 }
 
-/// Decodes the planes of a tile from any source of decisions.
+/// Decodes the planes of a tile, but for its drawn blocks, from any source of decisions.
 pub(crate) fn read_tile<R: TileReader>(
     reader: &mut R,
     config: &TileConfig,
     dictionary: &PreparedDictionary,
+    graphics: Option<GraphicsLayer>,
 ) -> Result<Vec<Plane>, Exhausted> {
     let mut decoder = Decoder::new(config, dictionary, reader);
+    decoder.state.draw_graphics(graphics);
     decoder.state.code_references_in_use(decoder.reader, false);
     for block in superblocks(config) {
         decoder.state.code_offsets(decoder.reader, block);
@@ -87,7 +90,7 @@ impl<'a, R: TileReader> Decoder<'a, R> {
     }
 
     pub(super) fn block(&mut self, kind: PlaneKind, block: Block) {
-        if self.outside(kind, block) {
+        if self.state.canvas(kind).is_left_out(block) {
             return;
         }
         let split = code_split(
@@ -121,11 +124,6 @@ impl<'a, R: TileReader> Decoder<'a, R> {
         if flags.on.any() {
             self.state.filter(kind, &flags);
         }
-    }
-
-    fn outside(&self, kind: PlaneKind, block: Block) -> bool {
-        let canvas: &Canvas = self.state.canvas(kind);
-        block.x >= canvas.width || block.y >= canvas.height
     }
 
     fn leaf(&mut self, kind: PlaneKind, x: usize, y: usize, shape: Shape) {

@@ -5,6 +5,7 @@ mod by_kinds;
 pub(crate) mod canvas;
 pub(crate) mod decoder;
 pub(crate) mod entropy;
+pub(crate) mod graphics;
 pub(crate) mod intra;
 pub(crate) mod loop_filter;
 pub(crate) mod pool;
@@ -69,6 +70,8 @@ pub struct TileConfig {
     pub chroma_offsets: [i8; 2],
     /// Whether blocks have quantiser offsets of their own.
     pub adaptive: bool,
+    /// Whether the payload begins with blocks that are coded pixel by pixel.
+    pub graphics: bool,
     /// Frequency weights of luma and of chroma.
     pub weights: [WeightCurve; 2],
     /// Column and row of the tile in its picture, where references are looked up.

@@ -83,6 +83,16 @@ impl QuantiserMap {
         }
     }
 
+    /// Sets the offsets of a superblock to zero.
+    pub(crate) fn clear(&mut self, superblock: Block) {
+        for Block { x, y, .. } in superblock.quarters() {
+            let (column, row) = (x / OFFSET_BLOCK, y / OFFSET_BLOCK);
+            if column < self.columns && row < self.rows() {
+                self.offsets[row * self.columns + column] = 0;
+            }
+        }
+    }
+
     fn code_one<C: BinaryCoder>(&mut self, coder: &mut C, column: usize, row: usize) {
         let at = row * self.columns + column;
         let left = (column > 0).then(|| i32::from(self.offsets[at - 1]));

@@ -5,6 +5,7 @@ use crate::simd::{kernel, transpose};
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
+use crate::tile::graphics::GraphicsLayer;
 use crate::tile::intra::neural::{NeuralContext, NeuralIntra};
 use crate::tile::intra::{Border, PLANAR, Predictor, predict_from_luma};
 use crate::tile::loop_filter::network::restored;
@@ -63,6 +64,8 @@ pub(crate) struct TileState<'a> {
     origin: (u32, u32),
     /// The references, if they are in use.
     pub(crate) references: Option<References<'a>>,
+    /// The blocks that were drawn before all others.
+    pub(crate) graphics: Option<GraphicsLayer>,
     /// Buffers for patches.
     pub(crate) samples: Pool<i32>,
 }
@@ -81,6 +84,7 @@ impl<'a> TileState<'a> {
             weights: config.weights.map(FrequencyWeights::new),
             origin: config.origin,
             references: References::new(config, dictionary),
+            graphics: None,
             samples: Pool::default(),
         }
     }
@@ -188,7 +192,12 @@ impl<'a> TileState<'a> {
 
     /// Codes the quantiser offsets of a superblock, if blocks have any.
     pub(crate) fn code_offsets<C: BinaryCoder>(&mut self, coder: &mut C, superblock: Block) {
-        if let Some(offsets) = &mut self.offsets {
+        let Some(offsets) = &mut self.offsets else {
+            return;
+        };
+        if self.luma.is_left_out(superblock) {
+            offsets.clear(superblock);
+        } else {
             offsets.code(coder, superblock);
         }
     }
@@ -223,11 +232,16 @@ impl<'a> TileState<'a> {
             let band = &filters.bands[FilterSet::band(quantiser)];
             let steps = self.filter_steps(kind, component);
             let net = &self.dictionary.nets()[kind as usize];
-            let Some(net) = net else {
-                return filtered(canvas, plane, &steps, band, flags);
+            let mut plane = if let Some(net) = net {
+                let whole = filtered(canvas, plane.clone(), &steps, band, &flags.everywhere());
+                restored([&plane, &whole], quantiser, self.origin, net, flags)
+            } else {
+                filtered(canvas, plane, &steps, band, flags)
             };
-            let whole = filtered(canvas, plane.clone(), &steps, band, &flags.everywhere());
-            restored([&plane, &whole], quantiser, self.origin, net, flags)
+            if let Some(graphics) = &self.graphics {
+                graphics.put(kind, component, &mut plane);
+            }
+            plane
         };
         planes.into_iter().enumerate().map(component).collect()
     }

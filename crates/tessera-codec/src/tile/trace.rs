@@ -6,6 +6,7 @@ use crate::tile::TileConfig;
 use crate::tile::decoder::{Exhausted, TileReader, read_tile};
 use crate::tile::entropy::coder::{BinaryCoder, Reader};
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
+use crate::tile::graphics::read_graphics;
 use crate::tile::reference::ReferenceUse;
 use crate::tile::state::Site;
 use crate::tile::syntax::{AtomUse, Coefficients, Leaf};
@@ -136,13 +137,14 @@ pub fn trace_tile(
     dictionary: &PreparedDictionary,
     decisions: bool,
 ) -> Result<Trace, Exhausted> {
+    let (graphics, data) = read_graphics(data, config)?;
     let mut tracer = Tracer {
         reader: Reader::new(data, dictionary, config)?,
         dictionary,
         decisions,
         events: Vec::new(),
     };
-    let planes = read_tile(&mut tracer, config, dictionary)?;
+    let planes = read_tile(&mut tracer, config, dictionary, graphics)?;
     Ok(Trace {
         origin: config.origin,
         alpha: config.alpha,

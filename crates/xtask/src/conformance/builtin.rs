@@ -2,10 +2,11 @@
 
 use super::{Stream, example_page, write_streams};
 use crate::conformance::support::folder;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
+use tessera_codec::internals::stages;
 use tessera_codec::internals::tile::WeightCurve;
 use tessera_codec::internals::tile::trace::Event;
 use tessera_codec::{
@@ -110,6 +111,7 @@ fn pictures() -> Result<Vec<Stream>> {
     streams.extend(tuned_for_psnr()?);
     streams.extend(efforts()?);
     streams.extend(depths()?);
+    streams.extend(graphics()?);
     Ok(streams)
 }
 
@@ -265,6 +267,64 @@ fn depths() -> Result<Vec<Stream>> {
     streams.collect()
 }
 
+/// Letters of a kind on a ground, beside slopes with grain.
+fn labelled(width: u32, height: u32, format: PixelFormat) -> Result<Picture> {
+    let photo = drawn(width, height, format, 8)?;
+    let (channels, peak) = (format.channels() as u32, format.depth.max_value());
+    let value = |i: u32| {
+        let (x, y) = (i / channels % width, i / channels / width);
+        let stroke = x % 7 == 2 || y % 9 == 4 && x % 21 < 11 || x % 7 == 3 && y % 9 == 5;
+        match (x > width / 2 && y > height / 3, stroke) {
+            (true, _) => photo.samples().get(i as usize),
+            (_, true) => peak / 4 * (i % channels) as u16,
+            (_, false) => peak - peak / 16 * (i % channels) as u16,
+        }
+    };
+    let samples = (0..width * height * channels).map(value);
+    let samples = match format.depth {
+        BitDepth::Eight => Samples::U8(samples.map(|value| value as u8).collect()),
+        _ => Samples::U16(samples.collect()),
+    };
+    Ok(Picture::new(width, height, format, samples)?)
+}
+
+fn graphics() -> Result<Vec<Stream>> {
+    let cases = [
+        ("drawn-gray", "drawn blocks, gray", GRAY, (70, 53), 75),
+        ("drawn-rgb", "drawn blocks, colour", RGB, (150, 70), 75),
+        ("drawn-coarse", "drawn blocks, coarse", RGB, (100, 81), 10),
+        (
+            "drawn-fine",
+            "drawn blocks with a fine palette",
+            RGB,
+            (64, 64),
+            100,
+        ),
+        (
+            "drawn-alpha",
+            "drawn blocks, colour and alpha of 10 bits",
+            with_alpha(deep(RGB, BitDepth::Ten)),
+            (81, 50),
+            60,
+        ),
+        (
+            "drawn-two-streams",
+            "drawn blocks before two streams",
+            RGB,
+            (300, 220),
+            20,
+        ),
+    ];
+    let streams = cases.map(|(name, covers, format, (width, height), value)| {
+        let picture = labelled(width, height, format)?;
+        let stream = stream(name, covers, &picture, &encoder().target(quality(value)))?;
+        let (header, _) = stages::header(&stream.bytes)?;
+        ensure!(header.graphics, "nothing of {name} is drawn");
+        Ok(stream)
+    });
+    streams.into_iter().collect()
+}
+
 fn flat() -> Result<Picture> {
     Ok(Picture::rgb8(200, 150, [200, 90, 30].repeat(200 * 150))?)
 }
@@ -340,6 +400,7 @@ fn noise(seed: u64) -> Result<Stream> {
         quantiser,
         chroma_offsets: [chroma_offset, chroma_offset / 2],
         adaptive,
+        graphics: false,
         weights: [
             luma,
             if colour {

@@ -177,6 +177,7 @@ fn noise(seed: u32, method: u8, name: &str) -> Result<Stream> {
             quantiser: 0,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             alpha_quantiser: alpha.then_some(0),
             lossless: Some(0),

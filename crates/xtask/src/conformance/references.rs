@@ -182,6 +182,7 @@ fn noise(seed: u64, dictionary: &Dictionary) -> Result<Stream> {
             quantiser: [50, 64, 80][seed as usize % 3],
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             alpha_quantiser: None,
             lossless: None,

@@ -127,7 +127,7 @@ impl<'d> PartitionSearch<'_, 'd> {
     pub(crate) fn search(&mut self, block: Block, bound: f32) -> Option<(f32, PartitionTree)> {
         let kind = self.kind;
         let canvas = self.recon.canvas(kind);
-        if block.x >= canvas.width || block.y >= canvas.height {
+        if canvas.is_left_out(block) {
             return Some((0.0, PartitionTree::Outside));
         }
         if !block.fits(canvas) {

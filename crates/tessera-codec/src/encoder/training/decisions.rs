@@ -46,7 +46,7 @@ impl Decisions {
             reader: Reader::new(bytes, dictionary, config).ok()?,
             decisions: Self::default(),
         };
-        read_tile(&mut recorder, config, dictionary).ok()?;
+        read_tile(&mut recorder, config, dictionary, None).ok()?;
         Some(recorder.decisions)
     }
 

@@ -101,6 +101,7 @@ mod tests {
             quantiser: 60,
             chroma_offsets: [0; 2],
             adaptive: false,
+            graphics: false,
             weights: Default::default(),
             origin: (0, 0),
             alpha: false,

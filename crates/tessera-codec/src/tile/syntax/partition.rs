@@ -50,9 +50,10 @@ impl Block {
         })
     }
 
-    /// Whether the block lies inside the canvas; one that does not is always quartered.
+    /// Whether the block lies inside the canvas and nothing of it was drawn before; one that does not is always quartered.
     pub(crate) fn fits(self, canvas: &Canvas) -> bool {
-        self.x + self.size <= canvas.width && self.y + self.size <= canvas.height
+        let inside = self.x + self.size <= canvas.width && self.y + self.size <= canvas.height;
+        inside && canvas.is_free(self)
     }
 }
 
