@@ -314,8 +314,8 @@ impl Encoder {
         self
     }
 
-    /// Names a learned dictionary in 4 bytes and not in 16. A reader that has another dictionary whose name starts alike
-    /// must be told which one is meant; the checksums do not tell.
+    /// Names a learned dictionary in 4 bytes and not in 16. A reader that has several dictionaries whose names start alike
+    /// must be told which one is meant; the checksums notice a wrong one.
     #[must_use]
     pub fn short_dictionary_name(mut self, short: bool) -> Self {
         self.short_name = short;
@@ -749,7 +749,7 @@ impl<'a> Job<'a> {
         let data: Vec<TileData> = tiles.into_iter().map(|tile| tile.data).collect();
         let header = self.header(WorkBound::at_least(work));
         Encoded {
-            bytes: container::write(header, metadata, &data),
+            bytes: container::write_with(header, self.dictionary.id(), metadata, &data),
             quantiser: self.point.quantiser,
             tune: self.tune,
             measured,

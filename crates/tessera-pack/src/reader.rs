@@ -32,6 +32,8 @@ pub struct Entry<'a> {
     pub name: &'a str,
     /// Bytes it takes in the pack, its part of the index not counted.
     pub bytes: u64,
+    /// Where these bytes lie in the file.
+    pub place: Range<u64>,
 }
 
 impl<R: Read + Seek> PackReader<R> {
@@ -76,6 +78,7 @@ impl<R: Read + Seek> PackReader<R> {
         pairs.map(|(name, place)| Entry {
             name,
             bytes: place.end - place.start,
+            place: place.clone(),
         })
     }
 
@@ -93,6 +96,11 @@ impl<R: Read + Seek> PackReader<R> {
     pub fn dictionary_bytes(&self) -> u64 {
         let Range { start, end } = self.index.dictionary;
         end - start
+    }
+
+    /// Where the dictionary lies in the file; empty if there is none.
+    pub fn dictionary_place(&self) -> Range<u64> {
+        self.index.dictionary.clone()
     }
 
     /// The dictionary in the pack as a file; `None` if the pictures need none.
@@ -231,11 +239,11 @@ fn last_index(pack: &mut (impl Read + Seek), len: u64) -> Result<(Index, u64), E
     Err(Error::Damaged("it has no index that is whole"))
 }
 
-/// What is needed to go on writing where a pack ends: its index, its dictionary's identity, and the end itself.
+/// What is needed to go on writing where a pack ends: its index, its dictionary, and the end itself.
 pub(crate) fn to_continue(
     pack: &mut (impl Read + Seek),
-) -> Result<(Index, Option<DictId>, u64), Error> {
+) -> Result<(Index, Option<PreparedDictionary>, u64), Error> {
     let reader = PackReader::open(pack)?;
-    let identity = reader.identity()?;
-    Ok((reader.index, identity, reader.end))
+    let own = reader.dictionary()?.cloned();
+    Ok((reader.index, own, reader.end))
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use tessera_codec::internals::container::condensed;
-use tessera_codec::{Decoder, Limits};
+use tessera_codec::{Decoder, Limits, PreparedDictionary};
 use tessera_dict::{DictId, Dictionary};
 
 /// A pack in the making. It can be read once [`Self::finish`] has written the index.
@@ -16,7 +16,7 @@ pub struct PackWriter<W> {
     out: W,
     position: u64,
     dictionary: Range<u64>,
-    identity: Option<DictId>,
+    own: Option<PreparedDictionary>,
     templates: Vec<Vec<u8>>,
     entries: BTreeMap<String, Range<u64>>,
 }
@@ -29,7 +29,7 @@ impl<W: Write> PackWriter<W> {
     /// [`Error::Io`], or the dictionary is none.
     pub fn new(mut out: W, dictionary: Option<&[u8]>) -> Result<Self, Error> {
         let file = dictionary.unwrap_or_default();
-        let identity = dictionary.map(Dictionary::from_bytes).transpose()?;
+        let own = dictionary.map(Dictionary::from_bytes).transpose()?;
         out.write_all(&MAGIC)?;
         out.write_all(file)?;
         let start = MAGIC.len() as u64;
@@ -38,7 +38,7 @@ impl<W: Write> PackWriter<W> {
             out,
             position: end,
             dictionary: start..end,
-            identity: identity.map(|dictionary| dictionary.id()),
+            own: own.map(PreparedDictionary::from),
             templates: Vec::new(),
             entries: BTreeMap::new(),
         })
@@ -46,7 +46,7 @@ impl<W: Write> PackWriter<W> {
 
     /// What learned dictionary the pictures may name.
     pub fn dictionary(&self) -> Option<DictId> {
-        self.identity
+        self.own.as_ref().map(|own| own.id())
     }
 
     /// Whether a picture of this name is there.
@@ -64,13 +64,17 @@ impl<W: Write> PackWriter<W> {
         if self.contains(name) {
             return Err(Error::Exists(name.into()));
         }
-        let coded = Decoder::new().limits(Limits::none()).parse(file)?;
-        coded.check()?;
+        let mut decoder = Decoder::new().limits(Limits::none());
+        if let Some(own) = &self.own {
+            decoder = decoder.dictionary(own);
+        }
+        let coded = decoder.parse(file)?;
         let needed = coded.header().dictionary;
-        let own = self.identity.is_some_and(|own| needed.names(own));
+        let own = self.dictionary().is_some_and(|own| needed.names(own));
         if !own && !matches!(needed, DictId::Builtin(_)) {
             return Err(Error::OtherDictionary(needed));
         }
+        coded.check()?;
         let (header, header_len) = condensed::condense(file)?;
         let start = entry::start(&header, &mut self.templates)?;
         self.out.write_all(&start)?;
@@ -109,13 +113,13 @@ impl<F: Read + Write + Seek> PackWriter<F> {
     /// # Errors
     /// [`Error`] if the file is no pack.
     pub fn append(mut file: F) -> Result<Self, Error> {
-        let (index, identity, end) = reader::to_continue(&mut file)?;
+        let (index, own, end) = reader::to_continue(&mut file)?;
         file.seek(SeekFrom::Start(end))?;
         Ok(Self {
             out: file,
             position: end,
             dictionary: index.dictionary,
-            identity,
+            own,
             templates: index.templates,
             entries: index.names.into_iter().zip(index.places).collect(),
         })
