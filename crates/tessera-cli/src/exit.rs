@@ -8,7 +8,7 @@ use thiserror::Error as ThisError;
 const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 pub(crate) const DAMAGED: u8 = 3;
-const DICTIONARY: u8 = 4;
+pub(crate) const DICTIONARY: u8 = 4;
 pub(crate) const LIMITS: u8 = 5;
 pub(crate) const INCOMPLETE: u8 = 6;
 

@@ -19,7 +19,6 @@
 //! # }
 //! ```
 
-mod bytes;
 mod entry;
 mod error;
 mod index;

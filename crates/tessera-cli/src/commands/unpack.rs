@@ -4,7 +4,7 @@ use crate::commands::decode::{DEFAULT_FORMAT, write_picture};
 use crate::commands::encode;
 use crate::exit::{Incomplete, Usage};
 use crate::files::{check_output, write_output};
-use crate::{exit, verbosity};
+use crate::{exit, packs, verbosity};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rayon::prelude::*;
@@ -41,8 +41,7 @@ pub struct UnpackArgs {
 /// If the pack cannot be read; of several pictures those that can be decoded are still written.
 pub fn run(args: &UnpackArgs) -> Result<()> {
     let named = || args.pack.display().to_string();
-    let file = File::open(&args.pack).with_context(named)?;
-    let pack = PackReader::open(file).with_context(named)?;
+    let pack = packs::open(&args.pack)?;
     let names = chosen(&pack, &args.names)?;
     // One thread meets the dictionary first, so that the others need not read it too.
     let dictionary = pack.dictionary_file().with_context(named)?;

@@ -4,7 +4,7 @@
 //! length of the file; metadata and tiles are verified when they are asked for, so that damage
 //! in one place does not hide what is intact elsewhere.
 
-pub(crate) mod bytes;
+pub mod bytes;
 mod check;
 pub mod condensed;
 mod header;
