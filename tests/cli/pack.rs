@@ -75,9 +75,9 @@ fn nothing_is_overwritten_and_pictures_can_be_added() {
 #[test]
 fn a_pack_carries_the_dictionary_that_pays() {
     let place = Place::with_forms(40);
-    let told = place.succeed("pack @pictures -o @forms.tsp --train -q 60 -e 2");
+    let told = place.succeed("pack @pictures -o @forms.tsp --train --no-series -q 60 -e 2");
     assert!(told.contains("the dictionary has"), "{told}");
-    place.succeed("pack @pictures -o @plain.tsp --no-train -q 60 -e 2");
+    place.succeed("pack @pictures -o @plain.tsp --no-train --no-series -q 60 -e 2");
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
     assert!(size("forms.tsp") < size("plain.tsp"), "{told}");
     let told = place.succeed("info @forms.tsp");
@@ -103,7 +103,9 @@ fn a_pack_carries_the_dictionary_that_pays() {
     fs::write(place.path("damaged.tsr"), damaged).unwrap();
     place.fail("info @damaged.tsr", DAMAGED, "damaged");
     // A named dictionary is carried too.
-    place.succeed("pack @pictures -o @named.tsp --dict @coded/dictionary.tsd -q 60 -e 2");
+    place.succeed(
+        "pack @pictures -o @named.tsp --dict @coded/dictionary.tsd --no-series -q 60 -e 2",
+    );
     assert_eq!(size("named.tsp"), size("forms.tsp"));
 }
 
@@ -111,14 +113,14 @@ fn a_pack_carries_the_dictionary_that_pays() {
 fn a_budget_is_kept_by_the_whole_pack() {
     let place = Place::with_forms(6);
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
-    place.succeed("pack @pictures -o @free.tsp -q 60 -e 1");
+    place.succeed("pack @pictures -o @free.tsp -q 60 -e 1 --lossy --no-series");
     let room = size("free.tsp") * 3 / 4;
     let told = place.succeed(&format!(
-        "pack @pictures -o @one.tsp -e 1 --target-size {room}"
+        "pack @pictures -o @one.tsp -e 1 --lossy --target-size {room}"
     ));
     assert!(told.contains("one budget for all"), "{told}");
     place.succeed(&format!(
-        "pack @pictures -o @even.tsp -e 1 --even --target-size {room}"
+        "pack @pictures -o @even.tsp -e 1 --lossy --even --target-size {room}"
     ));
     for name in ["one.tsp", "even.tsp"] {
         assert!(
@@ -331,4 +333,86 @@ fn packs_are_described_for_machines() {
     assert_eq!(reports[1]["damaged"], 1);
     let damage = reports[1]["pictures"][0]["damage"].as_str().unwrap();
     assert!(damage.contains("damaged"), "{damage}");
+}
+
+/// One scene under several lights.
+fn lights(place: &Place, count: u8) {
+    for light in 0..count {
+        let scene = image::GrayImage::from_fn(96, 96, |x, y| {
+            let waves = (x as f32 / 5.0).sin() * (y as f32 / 7.0 + x as f32 / 19.0).cos();
+            let grain = (x * 37 + y * 91 + x * y) % 23;
+            let lamp = 1.0 + 0.04 * f32::from(light) * (x as f32 / 96.0 - 0.5);
+            image::Luma([((110.0 + 60.0 * waves + grain as f32) * lamp) as u8])
+        });
+        scene
+            .save(place.path(&format!("pictures/light{light}.png")))
+            .unwrap();
+    }
+}
+
+#[test]
+fn pictures_that_are_alike_are_predicted_from_one_of_them() {
+    let place = Place::with_pictures(2);
+    lights(&place, 5);
+    place.succeed("pack @pictures -o @alone.tsp -q 60 --no-train --no-series");
+    let said = place.run("pack @pictures -o @series.tsp -q 60 --no-train");
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("4 predicted from others"), "{said}");
+    let bytes = |name: &str| fs::metadata(place.path(name)).unwrap().len();
+    assert!(
+        10 * bytes("series.tsp") < 7 * bytes("alone.tsp"),
+        "{} {}",
+        bytes("series.tsp"),
+        bytes("alone.tsp")
+    );
+    // A budget is kept with them too.
+    let room = bytes("series.tsp");
+    place.succeed(&format!(
+        "pack @pictures -o @budget.tsp --no-train --target-size {room}"
+    ));
+    let told = place.succeed("info @budget.tsp");
+    assert!(told.contains("predicted from others"), "{told}");
+    let used = bytes("budget.tsp");
+    assert!(used <= room && 10 * used > 7 * room, "{used} of {room}");
+    let told = place.succeed("info @series.tsp");
+    assert!(
+        told.starts_with("state       intact") && told.contains("4 predicted from others"),
+        "{told}"
+    );
+    place.succeed("unpack @series.tsp -o @out");
+    place.succeed("unpack @series.tsp -o @coded --tsr");
+    for light in 0..5 {
+        let name = format!("light{light}.png");
+        let original = image::open(place.path("pictures").join(&name))
+            .unwrap()
+            .to_luma8();
+        let unpacked = image::open(place.path("out").join(&name))
+            .unwrap()
+            .to_luma8();
+        let pairs = original.iter().zip(unpacked.iter());
+        let error: f64 = pairs.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
+        assert!(error / 9216.0 < 60.0, "{name}: {error}");
+    }
+    // What leaves the pack as it is coded takes along what it needs.
+    let report: serde_json::Value =
+        serde_json::from_str(&place.succeed("info @series.tsp --json")).unwrap();
+    let pictures = report["pictures"].as_array().unwrap();
+    let predicted = pictures.iter().find(|one| one["key"].is_string()).unwrap();
+    let (name, key) = (
+        predicted["name"].as_str().unwrap(),
+        predicted["key"].as_str().unwrap(),
+    );
+    place.succeed(&format!(
+        "decode @coded/{name}.tsr --dict @coded/{key}.tsd -o @again.png"
+    ));
+    let again = image::open(place.path("again.png")).unwrap();
+    assert_eq!(
+        again,
+        image::open(place.path(&format!("out/{name}.png"))).unwrap()
+    );
+    place.fail(
+        &format!("decode @coded/{name}.tsr -o @no.png"),
+        DICTIONARY,
+        "dictionary",
+    );
 }

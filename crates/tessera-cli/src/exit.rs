@@ -185,8 +185,10 @@ fn code_of_pack(error: &tessera_pack::Error) -> Option<u8> {
     match error {
         Pack::Io(_) => None,
         Pack::NotAPack | Pack::UnsupportedVersion(_) | Pack::Damaged(_) => Some(DAMAGED),
-        Pack::NoSuchPicture(_) | Pack::Exists(_) | Pack::BadName(_) => Some(USAGE),
-        Pack::OtherDictionary(_) | Pack::Dictionary(_) => Some(DICTIONARY),
+        Pack::NoSuchPicture(_) | Pack::Exists(_) | Pack::BadName(_) | Pack::BadKey(_) => {
+            Some(USAGE)
+        }
+        Pack::OtherDictionary(_) | Pack::Dictionary(_) | Pack::NoBuiltin => Some(DICTIONARY),
         Pack::Codec(error) => Some(code_of_codec(error)),
     }
 }

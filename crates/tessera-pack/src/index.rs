@@ -5,6 +5,7 @@ use crate::{MAGIC, names};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::ops::Range;
 use tessera_codec::internals::container::bytes::{ByteReader, put_varint};
@@ -32,6 +33,8 @@ pub(crate) struct Index {
     pub(crate) names: Vec<String>,
     /// Where their entries lie.
     pub(crate) places: Vec<Range<u64>>,
+    /// The number of the picture that each is predicted from, if it is.
+    pub(crate) keys: Vec<Option<usize>>,
 }
 
 impl Index {
@@ -72,6 +75,9 @@ impl Index {
         for place in &self.places {
             put_varint(&mut out, zigzag(place.start.wrapping_sub(expected) as i64));
             expected = place.end;
+        }
+        for key in &self.keys {
+            put_varint(&mut out, key.map_or(0, |key| key as u64 + 1));
         }
         out
     }
@@ -124,15 +130,31 @@ impl Index {
             expected = range.end;
             places.push(range);
         }
+        let keys = (0..count)
+            .map(|_| Ok(reader.length()?.checked_sub(1)))
+            .collect::<Result<Vec<Option<usize>>, Error>>()?;
+        check_keys(&keys)?;
         match reader.remaining() == 0 {
             true => Ok(Self {
                 dictionary,
                 templates,
                 names,
                 places,
+                keys,
             }),
             false => Err(Error::Damaged("there is something behind the index")),
         }
+    }
+
+    /// What is told of every picture, by name: where it lies, and the name of the one it is predicted from.
+    pub(crate) fn entries<T>(
+        &self,
+        entry: impl Fn(Range<u64>, Option<String>) -> T,
+    ) -> BTreeMap<String, T> {
+        let key = |key: Option<usize>| key.map(|key| self.names[key].clone());
+        let told = self.places.iter().zip(&self.keys);
+        let told = told.map(|(place, &number)| entry(place.clone(), key(number)));
+        self.names.iter().cloned().zip(told).collect()
     }
 
     /// The number of a name among all.
@@ -148,6 +170,17 @@ fn count_of(reader: &mut ByteReader<'_>) -> Result<usize, Error> {
     match count <= reader.remaining() {
         true => Ok(count),
         false => Err(Error::Damaged("the index ends too early")),
+    }
+}
+
+/// A picture is predicted from one that stands by itself, so that no more than two are decoded for any.
+fn check_keys(keys: &[Option<usize>]) -> Result<(), Error> {
+    let by_itself = |key: &usize| keys.get(*key) == Some(&None);
+    match keys.iter().flatten().all(by_itself) {
+        true => Ok(()),
+        false => Err(Error::Damaged(
+            "a picture is predicted from one that does not stand by itself",
+        )),
     }
 }
 
@@ -201,6 +234,9 @@ mod tests {
             places: (0..count)
                 .map(|i| 1003 + 100 * i..1103 + 100 * i - i % 3)
                 .collect(),
+            keys: (0..count as usize)
+                .map(|i| (i % 10 > 0).then_some(i / 10 * 10))
+                .collect(),
         }
     }
 
@@ -233,5 +269,18 @@ mod tests {
         assert!(Index::read(&[2, 0], 1 << 20).is_err() && Index::read(&[], 9).is_err());
         let bomb = [&[DEFLATED][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x7F], &[0; 9]].concat();
         assert!(Index::read(&bomb, 1 << 20).is_err());
+    }
+
+    #[test]
+    fn keys_that_are_predicted_themselves_are_refused() {
+        for keys in [
+            vec![Some(0), None],
+            vec![Some(1), Some(0)],
+            vec![Some(2), None],
+        ] {
+            let own = Index { keys, ..index(2) };
+            let read = Index::read(&own.write(), 1 << 20);
+            assert!(matches!(read, Err(Error::Damaged(_))), "{:?}", own.keys);
+        }
     }
 }

@@ -18,7 +18,15 @@ pub struct PackWriter<W> {
     dictionary: Range<u64>,
     own: Option<PreparedDictionary>,
     templates: Vec<Vec<u8>>,
-    entries: BTreeMap<String, Range<u64>>,
+    entries: BTreeMap<String, Stored>,
+}
+
+/// A picture that is written.
+#[derive(Debug)]
+struct Stored {
+    place: Range<u64>,
+    /// The name of the one it is predicted from.
+    key: Option<String>,
 }
 
 impl<W: Write> PackWriter<W> {
@@ -60,17 +68,47 @@ impl<W: Write> PackWriter<W> {
     /// [`Error::Exists`], [`Error::BadName`], [`Error::OtherDictionary`]; [`Error::Codec`] if the file is damaged;
     /// [`Error::Io`], after which the pack is unfinished.
     pub fn add(&mut self, name: &str, file: &[u8]) -> Result<u64, Error> {
+        let own = self.own.clone();
+        self.put(name, file, own.as_ref(), None)
+    }
+
+    /// Adds a picture that is predicted from another one of the pack: its file was coded with what
+    /// [`predicting_dictionary`](crate::predicting_dictionary) makes of the file of `key`.
+    ///
+    /// # Errors
+    /// As for [`Self::add`]; [`Error::BadKey`] if there is no picture `key` that is not predicted itself.
+    pub fn add_predicted(
+        &mut self,
+        name: &str,
+        file: &[u8],
+        key: &str,
+        dictionary: &PreparedDictionary,
+    ) -> Result<u64, Error> {
+        match self.entries.get(key) {
+            Some(Stored { key: None, .. }) => {}
+            _ => return Err(Error::BadKey(key.into())),
+        }
+        self.put(name, file, Some(dictionary), Some(key.into()))
+    }
+
+    fn put(
+        &mut self,
+        name: &str,
+        file: &[u8],
+        dictionary: Option<&PreparedDictionary>,
+        key: Option<String>,
+    ) -> Result<u64, Error> {
         names::check(name)?;
         if self.contains(name) {
             return Err(Error::Exists(name.into()));
         }
         let mut decoder = Decoder::new().limits(Limits::none());
-        if let Some(own) = &self.own {
-            decoder = decoder.dictionary(own);
+        if let Some(dictionary) = dictionary {
+            decoder = decoder.dictionary(dictionary);
         }
         let coded = decoder.parse(file)?;
         let needed = coded.header().dictionary;
-        let own = self.dictionary().is_some_and(|own| needed.names(own));
+        let own = dictionary.is_some_and(|own| needed.names(own.id()));
         if !own && !matches!(needed, DictId::Builtin(_)) {
             return Err(Error::OtherDictionary(needed));
         }
@@ -82,7 +120,7 @@ impl<W: Write> PackWriter<W> {
         let bytes = (start.len() + file.len() - header_len) as u64;
         let place = self.position..self.position + bytes;
         self.position = place.end;
-        self.entries.insert(name.into(), place);
+        self.entries.insert(name.into(), Stored { place, key });
         Ok(bytes)
     }
 
@@ -91,12 +129,16 @@ impl<W: Write> PackWriter<W> {
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(mut self) -> Result<W, Error> {
-        let (names, places) = self.entries.into_iter().unzip();
+        let (names, stored): (Vec<String>, Vec<Stored>) = self.entries.into_iter().unzip();
+        let number = |key: &String| names.binary_search(key).ok();
         let index = Index {
             dictionary: self.dictionary,
             templates: self.templates,
+            keys: (stored.iter())
+                .map(|stored| stored.key.as_ref().and_then(number))
+                .collect(),
+            places: stored.into_iter().map(|stored| stored.place).collect(),
             names,
-            places,
         };
         let stored = index.write();
         self.out.write_all(&stored)?;
@@ -118,10 +160,10 @@ impl<F: Read + Write + Seek> PackWriter<F> {
         Ok(Self {
             out: file,
             position: end,
+            entries: index.entries(|place, key| Stored { place, key }),
             dictionary: index.dictionary,
             own,
             templates: index.templates,
-            entries: index.names.into_iter().zip(index.places).collect(),
         })
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Report {
 struct PictureReport {
     name: String,
     bytes: u64,
+    /// The picture it is predicted from.
+    key: Option<String>,
     width: Option<u32>,
     height: Option<u32>,
     lossless: Option<bool>,
@@ -93,10 +95,14 @@ impl Report {
             Some(own) => format!("{own}, {} bytes", self.dictionary_bytes),
             None => "none but the default".to_owned(),
         };
+        let predicted = match self.pictures.iter().filter(|one| one.key.is_some()).count() {
+            0 => String::new(),
+            count => format!(", {count} predicted from others"),
+        };
         let mut lines = vec![
             format!("state       {}", self.state()),
             format!(
-                "pictures    {} ({} lossy, {} lossless), {} bytes",
+                "pictures    {} ({} lossy, {} lossless{predicted}), {} bytes",
                 self.pictures.len(),
                 count(false),
                 count(true),
@@ -126,6 +132,7 @@ impl PictureReport {
         let mut report = Self {
             name: entry.name.to_owned(),
             bytes: entry.bytes,
+            key: entry.key.map(str::to_owned),
             width: None,
             height: None,
             lossless: None,

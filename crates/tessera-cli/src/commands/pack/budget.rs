@@ -14,13 +14,19 @@ pub(super) use choice::Coded;
 use choice::{LOSSLESS, Sets, Sum, Trial, cheapest_that_fits, pick, prices, sum, take};
 use gains::tell_gains;
 use rayon::prelude::*;
-use tessera_codec::{Encoded, Encoder, Error, Target};
+use tessera_codec::{Encoded, Encoder, Error, PreparedDictionary, Target};
 
 /// Pictures and how they are encoded.
 #[derive(Clone)]
 pub(super) struct Batch<'a> {
     pub(super) found: &'a [Found],
     pub(super) encoder: Encoder,
+    /// The dictionary it has, unless that is the built-in one.
+    pub(super) dictionary: Option<PreparedDictionary>,
+    /// Whether pictures that are alike are predicted from each other.
+    pub(super) series: bool,
+    /// Whether to say what one budget for all gains.
+    pub(super) tells_gains: bool,
     /// Whether pictures keep being lossy where they would be smaller without loss.
     pub(super) lossy: bool,
     /// What the same quality for all is, from 0 to 100.
@@ -148,7 +154,9 @@ fn too_small(room: usize) -> Usage {
 fn by_price(batch: &Batch<'_>, room: usize, first: Vec<Trial>) -> Result<Vec<Coded>> {
     let fits = |sum: Sum| sum.bytes <= room as f64;
     let sets = Search::new(batch, first)?.around(&fits)?;
-    tell_gains(&sets, &fits);
+    if batch.tells_gains {
+        tell_gains(&sets, &fits);
+    }
     match cheapest_that_fits(&sets, &fits) {
         Some(choice) => Ok(take(sets, &choice)),
         None => bail!(too_small(room)),

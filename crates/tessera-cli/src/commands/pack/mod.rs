@@ -5,6 +5,8 @@ mod coding;
 mod filling;
 mod gather;
 mod learn;
+mod likeness;
+mod series;
 
 use crate::commands::encode::TuneArg;
 use crate::commands::train::parse_size;
@@ -71,6 +73,9 @@ pub struct PackArgs {
     /// Write no picture without loss, even where that is smaller, as it often is for graphics.
     #[arg(long, conflicts_with = "lossless")]
     lossy: bool,
+    /// Predict no picture from another one that is like it.
+    #[arg(long)]
+    no_series: bool,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -186,8 +191,9 @@ impl PackArgs {
             true => encoder.lossless(true),
             false => encoder.lossless_if_smaller(!self.lossy),
         };
-        if let Some(dictionary) = dictionary {
-            encoder = encoder.dictionary(PreparedDictionary::from(dictionary));
+        let dictionary = dictionary.map(PreparedDictionary::from);
+        if let Some(dictionary) = &dictionary {
+            encoder = encoder.dictionary(dictionary.clone());
         }
         let even: fn(u8) -> Target = match self.tune {
             TuneArg::Visual => Target::Quality,
@@ -196,6 +202,9 @@ impl PackArgs {
         Batch {
             found,
             encoder,
+            dictionary,
+            series: !self.no_series && !self.goal.lossless,
+            tells_gains: true,
             lossy: self.lossy,
             even,
         }
