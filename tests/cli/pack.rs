@@ -5,6 +5,7 @@ use std::fs;
 
 const USAGE: i32 = 2;
 const DAMAGED: i32 = 3;
+const DICTIONARY: i32 = 4;
 const INCOMPLETE: i32 = 6;
 
 #[test]
@@ -25,7 +26,7 @@ fn a_folder_goes_into_a_pack_and_comes_out_again() {
     assert_eq!(place.succeed("list @all.tsp --names").lines().count(), 6);
     let told = place.succeed("info @all.tsp");
     assert!(
-        told.contains("pictures    6") && told.contains("intact      yes"),
+        told.contains("pictures    6") && told.starts_with("state       intact"),
         "{told}"
     );
     place.succeed("unpack @all.tsp -o @out");
@@ -74,9 +75,9 @@ fn nothing_is_overwritten_and_pictures_can_be_added() {
 #[test]
 fn a_pack_carries_the_dictionary_that_pays() {
     let place = Place::with_forms(40);
-    let told = place.succeed("pack @pictures -o @forms.tsp --train -q 60 -e 2");
+    let told = place.succeed("pack @pictures -o @forms.tsp --train --no-series -q 60 -e 2");
     assert!(told.contains("the dictionary has"), "{told}");
-    place.succeed("pack @pictures -o @plain.tsp --no-train -q 60 -e 2");
+    place.succeed("pack @pictures -o @plain.tsp --no-train --no-series -q 60 -e 2");
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
     assert!(size("forms.tsp") < size("plain.tsp"), "{told}");
     let told = place.succeed("info @forms.tsp");
@@ -87,8 +88,24 @@ fn a_pack_carries_the_dictionary_that_pays() {
     place.succeed("decode @coded/00.tsr --dict @coded/dictionary.tsd -o @again.png");
     let again = image::open(place.path("again.png")).unwrap();
     assert_eq!(image::open(place.path("out/00.png")).unwrap(), again);
+    // Their checksums cover all of the identity, of which they name the start.
+    place.fail("info @coded/00.tsr", DICTIONARY, "not checked");
+    fs::create_dir(place.path("dictionaries")).unwrap();
+    fs::copy(
+        place.path("coded/dictionary.tsd"),
+        place.path("dictionaries/forms.tsd"),
+    )
+    .unwrap();
+    let told = place.succeed("info @coded/00.tsr");
+    assert!(told.starts_with("state       intact"), "{told}");
+    let mut damaged = fs::read(place.path("coded/00.tsr")).unwrap();
+    *damaged.last_mut().unwrap() ^= 1;
+    fs::write(place.path("damaged.tsr"), damaged).unwrap();
+    place.fail("info @damaged.tsr", DAMAGED, "damaged");
     // A named dictionary is carried too.
-    place.succeed("pack @pictures -o @named.tsp --dict @coded/dictionary.tsd -q 60 -e 2");
+    place.succeed(
+        "pack @pictures -o @named.tsp --dict @coded/dictionary.tsd --no-series -q 60 -e 2",
+    );
     assert_eq!(size("named.tsp"), size("forms.tsp"));
 }
 
@@ -96,14 +113,14 @@ fn a_pack_carries_the_dictionary_that_pays() {
 fn a_budget_is_kept_by_the_whole_pack() {
     let place = Place::with_forms(6);
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
-    place.succeed("pack @pictures -o @free.tsp -q 60 -e 1");
+    place.succeed("pack @pictures -o @free.tsp -q 60 -e 1 --lossy --no-series");
     let room = size("free.tsp") * 3 / 4;
     let told = place.succeed(&format!(
-        "pack @pictures -o @one.tsp -e 1 --target-size {room}"
+        "pack @pictures -o @one.tsp -e 1 --lossy --target-size {room}"
     ));
     assert!(told.contains("one budget for all"), "{told}");
     place.succeed(&format!(
-        "pack @pictures -o @even.tsp -e 1 --even --target-size {room}"
+        "pack @pictures -o @even.tsp -e 1 --lossy --even --target-size {room}"
     ));
     for name in ["one.tsp", "even.tsp"] {
         assert!(
@@ -134,11 +151,268 @@ fn damage_costs_the_picture_it_hits() {
     let told = both(&output);
     assert_eq!(output.status.code(), Some(DAMAGED), "{told}");
     assert!(
-        told.contains("damaged     00") && told.contains("1 of 4 pictures"),
+        told.contains("damage      00") && told.contains("1 of 4 pictures"),
         "{told}"
     );
     place.fail("unpack @all.tsp -o @out", INCOMPLETE, "1 of 4 pictures");
     assert!(place.path("out/03.png").is_file() && !place.path("out/00.png").exists());
     fs::write(place.path("cut.tsp"), &bytes[..bytes.len() - 9]).unwrap();
     place.fail("list @cut.tsp", DAMAGED, "no index that is whole");
+}
+
+/// A page of something like text: black strokes of one pixel and more on white.
+fn page_of_text(place: &Place, name: &str) {
+    let pixel = |x: u32, y: u32| {
+        let (letter, line) = (x / 7, y / 11);
+        let (column, row) = (x % 7, y % 11);
+        let strokes = (letter + 31 * line + 1).wrapping_mul(2_654_435_761) >> 3;
+        let inside = column < 5 && row < 8;
+        let black = inside && (strokes >> (column * 3 + row / 3)) & 1 == 1;
+        image::Luma([if black { 0 } else { 255 }])
+    };
+    let page = image::GrayImage::from_fn(210, 198, pixel);
+    page.save(place.path(&format!("pictures/{name}.png")))
+        .unwrap();
+}
+
+#[test]
+fn drawings_are_packed_without_loss_where_that_is_smaller() {
+    let place = Place::with_pictures(3);
+    page_of_text(&place, "page");
+    let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
+    place.succeed("pack @pictures -o @all.tsp -e 2");
+    place.succeed("unpack @all.tsp page -o @coded --tsr");
+    place.succeed("encode @pictures/page.png -o @page.tsr -e 2");
+    assert!(
+        fs::read(place.path("coded/page.tsr")).unwrap()
+            == fs::read(place.path("page.tsr")).unwrap()
+    );
+    let told = place.succeed("info @all.tsp");
+    assert!(told.contains("1 lossless"), "{told}");
+    place.succeed("pack @pictures -o @lossy.tsp -e 2 --lossy");
+    assert!(size("lossy.tsp") > 2 * size("all.tsp"));
+    // One budget: the page takes what it takes, the others the rest.
+    let room = size("all.tsp") + 100;
+    for even in ["", "--even"] {
+        let said = place.succeed(&format!(
+            "pack @pictures -o @budget.tsp -e 2 --force --target-size {room} {even}"
+        ));
+        let told = place.succeed("info @budget.tsp");
+        assert!(told.contains("3 lossy, 1 lossless"), "{even}: {told}");
+        assert!(size("budget.tsp") <= room);
+        // What is gained is told of the lossy ones, and only of one budget.
+        let gain = said.split("one budget for all: ").nth(1);
+        assert_eq!(gain.is_some(), even.is_empty(), "{said}");
+        let gain = gain.map(|text| text.split(' ').next().unwrap().parse::<f64>().unwrap());
+        assert!(gain.is_none_or(|percent| percent < 5.0), "{said}");
+    }
+    place.succeed("pack @pictures -o @exact.tsp -e 2 --lossless");
+    place.succeed("unpack @exact.tsp -o @out");
+    for name in ["0", "page"] {
+        let original = image::open(place.path(&format!("pictures/{name}.png"))).unwrap();
+        let back = image::open(place.path(&format!("out/{name}.png"))).unwrap();
+        assert_eq!(back, original, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_left_out() {
+    let place = Place::with_forms(3);
+    fs::write(place.path("pictures/broken.png"), b"no picture").unwrap();
+    let cut = fs::read(place.path("pictures/02.png")).unwrap();
+    fs::write(place.path("pictures/02.png"), &cut[..cut.len() / 2]).unwrap();
+    for options in [
+        "",
+        "--target-size 9k",
+        "--target-size 9k --even",
+        "--target-psnr 35",
+    ] {
+        let line = format!("pack @pictures -o @some.tsp -e 1 --force {options}");
+        let output = place.run(&line);
+        let told = both(&output);
+        assert_eq!(output.status.code(), Some(INCOMPLETE), "{line}: {told}");
+        for name in ["broken.png", "02.png"] {
+            let failed = format!("failed: {}", place.path("pictures").join(name).display());
+            assert_eq!(told.matches(&failed).count(), 1, "{line}: {told}");
+        }
+        assert!(
+            told.contains("2 pictures of") && told.contains("2 failed"),
+            "{told}"
+        );
+        assert_eq!(place.succeed("list @some.tsp --names"), "00\n01\n");
+    }
+    let before = fs::read(place.path("some.tsp")).unwrap();
+    place.fail(
+        "pack @pictures/broken.png -o @some.tsp --append",
+        INCOMPLETE,
+        "broken.png",
+    );
+    assert!(fs::read(place.path("some.tsp")).unwrap() == before);
+    place.fail(
+        "pack @pictures/broken.png -o @none.tsp",
+        INCOMPLETE,
+        "broken.png",
+    );
+    assert!(!place.path("none.tsp").exists());
+}
+
+#[test]
+fn what_is_no_pack_is_said_in_our_own_words() {
+    let place = Place::with_pictures(1);
+    place.succeed("pack @pictures -o @all.tsp -e 1");
+    for command in ["list @pictures", "unpack @pictures -o @out"] {
+        place.fail(command, USAGE, "is a folder, not a pack");
+    }
+    for command in ["list @nosuch", "unpack @nosuch -o @out"] {
+        place.fail(command, 1, "there is no such file");
+    }
+    for command in ["list -", "unpack - -o @out"] {
+        place.fail(command, USAGE, "name a file");
+    }
+    place.fail(
+        "list @pictures/0.png",
+        DAMAGED,
+        "this is no pack of pictures",
+    );
+    place.fail(
+        "pack @pictures -o @pictures/0.png --append",
+        DAMAGED,
+        "this is no pack",
+    );
+    assert!(!place.path("out").exists());
+    let bytes = fs::read(place.path("all.tsp")).unwrap();
+    fs::write(
+        place.path("newer.tsp"),
+        [&bytes[..2], &[9], &bytes[3..]].concat(),
+    )
+    .unwrap();
+    place.fail("info @newer.tsp", DAMAGED, "version 9");
+}
+
+#[test]
+fn packs_are_described_for_machines() {
+    let place = Place::with_forms(2);
+    page_of_text(&place, "page");
+    place.succeed("pack @pictures -o @all.tsp -e 1");
+    let report: serde_json::Value =
+        serde_json::from_str(&place.succeed("info @all.tsp --json")).unwrap();
+    assert_eq!(report["intact"], true);
+    assert_eq!(
+        report["bytes"],
+        fs::metadata(place.path("all.tsp")).unwrap().len()
+    );
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 3);
+    let page = &report["pictures"][2];
+    assert_eq!(page["name"], "page");
+    assert_eq!(
+        (&page["width"], &page["height"]),
+        (&210.into(), &198.into())
+    );
+    assert_eq!(
+        (&page["lossless"], &page["damage"]),
+        (&true.into(), &serde_json::Value::Null)
+    );
+    let parts = ["picture_bytes", "index_bytes", "dictionary_bytes"];
+    let parts: u64 = parts
+        .iter()
+        .map(|part| report[part].as_u64().unwrap())
+        .sum();
+    assert_eq!(report["bytes"], parts);
+    // A damaged pack beside a picture: a list, and the code of damage.
+    let mut bytes = fs::read(place.path("all.tsp")).unwrap();
+    bytes[40] ^= 0x20;
+    fs::write(place.path("all.tsp"), &bytes).unwrap();
+    place.succeed("encode @pictures/00.png -o @one.tsr -e 1");
+    let output = place.run("info @one.tsr @all.tsp --json");
+    assert_eq!(output.status.code(), Some(DAMAGED));
+    let reports: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&reports[0]["intact"], &reports[1]["intact"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(reports[1]["damaged"], 1);
+    let damage = reports[1]["pictures"][0]["damage"].as_str().unwrap();
+    assert!(damage.contains("damaged"), "{damage}");
+}
+
+/// One scene under several lights.
+fn lights(place: &Place, count: u8) {
+    for light in 0..count {
+        let scene = image::GrayImage::from_fn(96, 96, |x, y| {
+            let waves = (x as f32 / 5.0).sin() * (y as f32 / 7.0 + x as f32 / 19.0).cos();
+            let grain = (x * 37 + y * 91 + x * y) % 23;
+            let lamp = 1.0 + 0.04 * f32::from(light) * (x as f32 / 96.0 - 0.5);
+            image::Luma([((110.0 + 60.0 * waves + grain as f32) * lamp) as u8])
+        });
+        scene
+            .save(place.path(&format!("pictures/light{light}.png")))
+            .unwrap();
+    }
+}
+
+#[test]
+fn pictures_that_are_alike_are_predicted_from_one_of_them() {
+    let place = Place::with_pictures(2);
+    lights(&place, 5);
+    place.succeed("pack @pictures -o @alone.tsp -q 60 --no-train --no-series");
+    let said = place.run("pack @pictures -o @series.tsp -q 60 --no-train");
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("4 predicted from others"), "{said}");
+    let bytes = |name: &str| fs::metadata(place.path(name)).unwrap().len();
+    assert!(
+        10 * bytes("series.tsp") < 7 * bytes("alone.tsp"),
+        "{} {}",
+        bytes("series.tsp"),
+        bytes("alone.tsp")
+    );
+    // A budget is kept with them too.
+    let room = bytes("series.tsp");
+    place.succeed(&format!(
+        "pack @pictures -o @budget.tsp --no-train --target-size {room}"
+    ));
+    let told = place.succeed("info @budget.tsp");
+    assert!(told.contains("predicted from others"), "{told}");
+    let used = bytes("budget.tsp");
+    assert!(used <= room && 10 * used > 7 * room, "{used} of {room}");
+    let told = place.succeed("info @series.tsp");
+    assert!(
+        told.starts_with("state       intact") && told.contains("4 predicted from others"),
+        "{told}"
+    );
+    place.succeed("unpack @series.tsp -o @out");
+    place.succeed("unpack @series.tsp -o @coded --tsr");
+    for light in 0..5 {
+        let name = format!("light{light}.png");
+        let original = image::open(place.path("pictures").join(&name))
+            .unwrap()
+            .to_luma8();
+        let unpacked = image::open(place.path("out").join(&name))
+            .unwrap()
+            .to_luma8();
+        let pairs = original.iter().zip(unpacked.iter());
+        let error: f64 = pairs.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
+        assert!(error / 9216.0 < 60.0, "{name}: {error}");
+    }
+    // What leaves the pack as it is coded takes along what it needs.
+    let report: serde_json::Value =
+        serde_json::from_str(&place.succeed("info @series.tsp --json")).unwrap();
+    let pictures = report["pictures"].as_array().unwrap();
+    let predicted = pictures.iter().find(|one| one["key"].is_string()).unwrap();
+    let (name, key) = (
+        predicted["name"].as_str().unwrap(),
+        predicted["key"].as_str().unwrap(),
+    );
+    place.succeed(&format!(
+        "decode @coded/{name}.tsr --dict @coded/{key}.tsd -o @again.png"
+    ));
+    let again = image::open(place.path("again.png")).unwrap();
+    assert_eq!(
+        again,
+        image::open(place.path(&format!("out/{name}.png"))).unwrap()
+    );
+    place.fail(
+        &format!("decode @coded/{name}.tsr -o @no.png"),
+        DICTIONARY,
+        "dictionary",
+    );
 }

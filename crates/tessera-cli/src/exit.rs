@@ -8,7 +8,7 @@ use thiserror::Error as ThisError;
 const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 pub(crate) const DAMAGED: u8 = 3;
-const DICTIONARY: u8 = 4;
+pub(crate) const DICTIONARY: u8 = 4;
 pub(crate) const LIMITS: u8 = 5;
 pub(crate) const INCOMPLETE: u8 = 6;
 
@@ -185,8 +185,10 @@ fn code_of_pack(error: &tessera_pack::Error) -> Option<u8> {
     match error {
         Pack::Io(_) => None,
         Pack::NotAPack | Pack::UnsupportedVersion(_) | Pack::Damaged(_) => Some(DAMAGED),
-        Pack::NoSuchPicture(_) | Pack::Exists(_) | Pack::BadName(_) => Some(USAGE),
-        Pack::OtherDictionary(_) | Pack::Dictionary(_) => Some(DICTIONARY),
+        Pack::NoSuchPicture(_) | Pack::Exists(_) | Pack::BadName(_) | Pack::BadKey(_) => {
+            Some(USAGE)
+        }
+        Pack::OtherDictionary(_) | Pack::Dictionary(_) | Pack::NoBuiltin => Some(DICTIONARY),
         Pack::Codec(error) => Some(code_of_codec(error)),
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn read_input(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// What to say when an input fails, and what to do about one that is not there.
-fn cannot_read(path: &Path, error: std::io::Error) -> anyhow::Error {
+pub(crate) fn cannot_read(path: &Path, error: std::io::Error) -> anyhow::Error {
     let path = path.display();
     match error.kind() {
         ErrorKind::NotFound => {

@@ -10,6 +10,7 @@ pub mod exit;
 mod files;
 mod interrupt;
 mod overwrite;
+mod packs;
 mod pictures;
 pub mod progress;
 pub mod reader;

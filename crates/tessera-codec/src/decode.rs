@@ -156,8 +156,19 @@ impl Decoder {
     /// # Errors
     /// [`Error::Format`] and [`Error::Limits`].
     pub fn parse<'a>(&self, file: impl Into<Source<'a>>) -> Result<CodedPicture<'a>> {
+        Ok(CodedPicture::new(self.clone(), self.container(file)?))
+    }
+
+    /// Takes a file apart. If it names its dictionary by a part of its identity, the one that was offered says the rest.
+    fn container<'a>(&self, file: impl Into<Source<'a>>) -> Result<Container<'a>> {
         let container = Container::parse(file, &self.limits, self.integrity)?;
-        Ok(CodedPicture::new(self.clone(), container))
+        match container.header().dictionary {
+            name @ DictId::Prefix(_) => match self.look_up(name) {
+                Ok(found) => container.with_dictionary(found.id()),
+                Err(_) => Ok(container),
+            },
+            _ => Ok(container),
+        }
     }
 
     /// Decodes a whole file.
@@ -233,7 +244,7 @@ impl Decoder {
     }
 
     fn trace_with(&self, file: &[u8], decisions: bool) -> Result<Vec<Trace>> {
-        let container = Container::parse(file, &self.limits, self.integrity)?;
+        let container = self.container(file)?;
         let header = container.header();
         let Some(dictionary) = self.find_dictionary(header)? else {
             let message = "a lossless file has no decisions to record".into();

@@ -314,8 +314,8 @@ impl Encoder {
         self
     }
 
-    /// Names a learned dictionary in 4 bytes and not in 16. A reader that has another dictionary whose name starts alike
-    /// must be told which one is meant; the checksums do not tell.
+    /// Names a learned dictionary in 4 bytes and not in 16. A reader that has several dictionaries whose names start alike
+    /// must be told which one is meant; the checksums notice a wrong one.
     #[must_use]
     pub fn short_dictionary_name(mut self, short: bool) -> Self {
         self.short_name = short;
@@ -391,14 +391,28 @@ impl Encoder {
             (Err(Error::TargetUnreachable(_)), Target::Psnr(_)) => u64::MAX,
             (Err(_), _) => return lossy,
         };
-        if !Outlook::of(source, 1 << self.tile_log2)?.may_fit(limit) {
-            return lossy;
+        match self.encode_lossless_within(source, limit)? {
+            Some(lossless) => Ok(lossless),
+            None => lossy,
+        }
+    }
+
+    /// The lossless file, if it has at most so many bytes. It is made only where a look at the picture says that it may;
+    /// other settings as for [`Encoder::lossless`].
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`], and whatever the source reports.
+    pub fn encode_lossless_within(
+        &self,
+        source: &mut dyn RowSource,
+        bytes: u64,
+    ) -> Result<Option<Encoded>> {
+        self.check()?;
+        if !Outlook::of(source, 1 << self.tile_log2)?.may_fit(bytes) {
+            return Ok(None);
         }
         let lossless = self.encode_lossless(source, 0)?;
-        match lossless.bytes.len() as u64 <= limit {
-            true => Ok(lossless),
-            false => lossy,
-        }
+        Ok((lossless.bytes.len() as u64 <= bytes).then_some(lossless))
     }
 
     fn encode_lossless(&self, source: &mut dyn RowSource, near: u8) -> Result<Encoded> {
@@ -769,7 +783,7 @@ impl<'a> Job<'a> {
             ..self.header(WorkBound::at_least(work))
         };
         Encoded {
-            bytes: container::write(header, metadata, &data),
+            bytes: container::write_with(header, self.dictionary.id(), metadata, &data),
             quantiser: self.point.quantiser,
             tune: self.tune,
             measured,

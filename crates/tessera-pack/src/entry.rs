@@ -1,11 +1,11 @@
 //! One picture in a pack: its header told beside one that others have too, and the rest of its file as it is.
 
-use crate::bytes::{get, put, take};
 use crate::error::Error;
 use crate::index::MOST_TEMPLATES;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use tessera_codec::internals::container::bytes::{ByteReader, put_varint};
 use tessera_codec::internals::container::condensed;
 use tessera_dict::DictId;
 
@@ -42,7 +42,7 @@ pub(crate) fn start(header: &[u8], templates: &mut Vec<Vec<u8>>) -> Result<Vec<u
         }
     };
     let mut out = vec![template as u8];
-    put(&mut out, mask);
+    put_varint(&mut out, mask);
     let different = (0..header.len()).filter(|at| mask >> at & 1 == 1);
     out.extend(different.map(|at| header[at]));
     Ok(out)
@@ -54,23 +54,22 @@ pub(crate) fn header(
     templates: &[Vec<u8>],
     dictionary: Option<DictId>,
 ) -> Result<(Vec<u8>, usize), Error> {
-    let mut rest = start;
-    let template = take(&mut rest, 1)?[0];
-    let template = templates.get(usize::from(template));
+    let mut reader = ByteReader::new(start, 0, "the start of a picture in the pack");
+    let template = templates.get(usize::from(reader.u8()?));
     let mut header = template
         .ok_or(Error::Damaged("a picture has a header that is not there"))?
         .clone();
-    let mask = get(&mut rest)?;
+    let mask = reader.varint()?;
     if mask.checked_shr(header.len() as u32).unwrap_or(0) != 0 {
         return Err(Error::Damaged("a header differs behind its end"));
     }
     for (at, byte) in header.iter_mut().enumerate() {
         if mask >> at & 1 == 1 {
-            *byte = take(&mut rest, 1)?[0];
+            *byte = reader.u8()?;
         }
     }
     let whole = condensed::expand(&header, dictionary)?;
-    Ok((whole, start.len() - rest.len()))
+    Ok((whole, reader.position()))
 }
 
 /// A picture in a pack as the file it would be by itself, read where it is asked for.

@@ -31,6 +31,12 @@ pub enum Error {
     /// A picture that was not coded with the dictionary of the pack.
     #[error("the picture was coded with the dictionary {0}, which is not the one in the pack")]
     OtherDictionary(DictId),
+    /// A picture that others cannot be predicted from.
+    #[error("pictures cannot be predicted from {0}: it is not in the pack, or predicted itself")]
+    BadKey(String),
+    /// The built-in dictionary is needed and was not loaded.
+    #[error("the default dictionary is not loaded, which pictures of a series need")]
+    NoBuiltin,
     /// The dictionary in the pack cannot be used.
     #[error("the dictionary in the pack: {0}")]
     Dictionary(#[from] tessera_dict::Error),

@@ -1,13 +1,14 @@
 //! The index at the end of a pack and the trailer behind it (`spec/pack.md`, "Index").
 
-use crate::bytes::{get, get_count, put, take, unzigzag, zigzag};
 use crate::error::Error;
 use crate::{MAGIC, names};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::ops::Range;
+use tessera_codec::internals::container::bytes::{ByteReader, put_varint};
 
 /// The last bytes of every pack.
 pub(crate) const TRAILER_MAGIC: [u8; 4] = *b"TSPI";
@@ -18,6 +19,7 @@ const MOST: u64 = 1 << 28;
 /// Headers that others are told beside.
 pub(crate) const MOST_TEMPLATES: usize = 255;
 
+const PART: &str = "the index of the pack";
 const RAW: u8 = 0;
 const DEFLATED: u8 = 1;
 
@@ -31,6 +33,8 @@ pub(crate) struct Index {
     pub(crate) names: Vec<String>,
     /// Where their entries lie.
     pub(crate) places: Vec<Range<u64>>,
+    /// The number of the picture that each is predicted from, if it is.
+    pub(crate) keys: Vec<Option<usize>>,
 }
 
 impl Index {
@@ -43,7 +47,7 @@ impl Index {
         let mut out = Vec::new();
         if packed.len() + 5 < plain.len() {
             out.push(DEFLATED);
-            put(&mut out, plain.len() as u64);
+            put_varint(&mut out, plain.len() as u64);
             out.extend(packed);
         } else {
             out.push(RAW);
@@ -55,22 +59,25 @@ impl Index {
     fn plain(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let length = |range: &Range<u64>| range.end - range.start;
-        put(&mut out, self.dictionary.start);
-        put(&mut out, length(&self.dictionary));
-        put(&mut out, self.templates.len() as u64);
+        put_varint(&mut out, self.dictionary.start);
+        put_varint(&mut out, length(&self.dictionary));
+        put_varint(&mut out, self.templates.len() as u64);
         for template in &self.templates {
-            put(&mut out, template.len() as u64);
+            put_varint(&mut out, template.len() as u64);
             out.extend(template);
         }
-        put(&mut out, self.names.len() as u64);
+        put_varint(&mut out, self.names.len() as u64);
         names::write(self.names.iter().map(String::as_str), &mut out);
         for place in &self.places {
-            put(&mut out, length(place));
+            put_varint(&mut out, length(place));
         }
         let mut expected = MAGIC.len() as u64;
         for place in &self.places {
-            put(&mut out, zigzag(place.start.wrapping_sub(expected) as i64));
+            put_varint(&mut out, zigzag(place.start.wrapping_sub(expected) as i64));
             expected = place.end;
+        }
+        for key in &self.keys {
+            put_varint(&mut out, key.map_or(0, |key| key as u64 + 1));
         }
         out
     }
@@ -79,13 +86,14 @@ impl Index {
     pub(crate) fn read(stored: &[u8], end: u64) -> Result<Self, Error> {
         match stored.split_first() {
             Some((&RAW, plain)) => Self::read_plain(plain, end),
-            Some((&DEFLATED, mut packed)) => {
-                let length = get(&mut packed)?;
+            Some((&DEFLATED, packed)) => {
+                let mut reader = ByteReader::new(packed, 1, PART);
+                let length = reader.varint()?;
                 if length > MOST {
                     return Err(Error::Damaged("the index is too large"));
                 }
                 let mut plain = Vec::new();
-                let unpacked = DeflateDecoder::new(packed)
+                let unpacked = DeflateDecoder::new(&packed[reader.position()..])
                     .take(length)
                     .read_to_end(&mut plain);
                 match unpacked {
@@ -97,40 +105,56 @@ impl Index {
         }
     }
 
-    fn read_plain(mut data: &[u8], end: u64) -> Result<Self, Error> {
-        let data = &mut data;
-        let dictionary = place(get(data)?, get(data)?, end)?;
-        let count = get_count(data)?;
+    fn read_plain(data: &[u8], end: u64) -> Result<Self, Error> {
+        let reader = &mut ByteReader::new(data, 0, PART);
+        let dictionary = place(reader.varint()?, reader.varint()?, end)?;
+        let count = count_of(reader)?;
         if count > MOST_TEMPLATES {
             return Err(Error::Damaged("there are too many headers"));
         }
         let mut templates = Vec::with_capacity(count);
         for _ in 0..count {
-            let length = get_count(data)?;
-            templates.push(take(data, length)?.to_vec());
+            let length = reader.length()?;
+            templates.push(reader.take(length)?.to_vec());
         }
-        let count = get_count(data)?;
-        let names = names::read(data, count)?;
+        let count = count_of(reader)?;
+        let names = names::read(reader, count)?;
         let lengths = (0..count)
-            .map(|_| get(data))
+            .map(|_| reader.varint())
             .collect::<Result<Vec<u64>, _>>()?;
         let mut places = Vec::with_capacity(count);
         let mut expected = MAGIC.len() as u64;
         for length in lengths {
-            let start = expected.wrapping_add(unzigzag(get(data)?) as u64);
+            let start = expected.wrapping_add(unzigzag(reader.varint()?) as u64);
             let range = place(start, length, end)?;
             expected = range.end;
             places.push(range);
         }
-        match data.is_empty() {
+        let keys = (0..count)
+            .map(|_| Ok(reader.length()?.checked_sub(1)))
+            .collect::<Result<Vec<Option<usize>>, Error>>()?;
+        check_keys(&keys)?;
+        match reader.remaining() == 0 {
             true => Ok(Self {
                 dictionary,
                 templates,
                 names,
                 places,
+                keys,
             }),
             false => Err(Error::Damaged("there is something behind the index")),
         }
+    }
+
+    /// What is told of every picture, by name: where it lies, and the name of the one it is predicted from.
+    pub(crate) fn entries<T>(
+        &self,
+        entry: impl Fn(Range<u64>, Option<String>) -> T,
+    ) -> BTreeMap<String, T> {
+        let key = |key: Option<usize>| key.map(|key| self.names[key].clone());
+        let told = self.places.iter().zip(&self.keys);
+        let told = told.map(|(place, &number)| entry(place.clone(), key(number)));
+        self.names.iter().cloned().zip(told).collect()
     }
 
     /// The number of a name among all.
@@ -138,6 +162,35 @@ impl Index {
         let found = self.names.binary_search_by(|own| own.as_str().cmp(name));
         found.ok()
     }
+}
+
+/// A number of things that take a byte each at least.
+fn count_of(reader: &mut ByteReader<'_>) -> Result<usize, Error> {
+    let count = reader.length()?;
+    match count <= reader.remaining() {
+        true => Ok(count),
+        false => Err(Error::Damaged("the index ends too early")),
+    }
+}
+
+/// A picture is predicted from one that stands by itself, so that no more than two are decoded for any.
+fn check_keys(keys: &[Option<usize>]) -> Result<(), Error> {
+    let by_itself = |key: &usize| keys.get(*key) == Some(&None);
+    match keys.iter().flatten().all(by_itself) {
+        true => Ok(()),
+        false => Err(Error::Damaged(
+            "a picture is predicted from one that does not stand by itself",
+        )),
+    }
+}
+
+/// Signed numbers: even ones are not negative.
+fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 /// A part of the file that must lie before its index.
@@ -181,6 +234,9 @@ mod tests {
             places: (0..count)
                 .map(|i| 1003 + 100 * i..1103 + 100 * i - i % 3)
                 .collect(),
+            keys: (0..count as usize)
+                .map(|i| (i % 10 > 0).then_some(i / 10 * 10))
+                .collect(),
         }
     }
 
@@ -195,6 +251,14 @@ mod tests {
     }
 
     #[test]
+    fn signed_numbers_come_back() {
+        for value in [0, 1, -1, 2, 77, -3000, i64::MAX, i64::MIN] {
+            assert_eq!(unzigzag(zigzag(value)), value);
+        }
+        assert_eq!((zigzag(-1), zigzag(1), zigzag(-2)), (1, 2, 3));
+    }
+
+    #[test]
     fn damage_is_refused() {
         let own = index(5);
         let plain = own.plain();
@@ -205,5 +269,18 @@ mod tests {
         assert!(Index::read(&[2, 0], 1 << 20).is_err() && Index::read(&[], 9).is_err());
         let bomb = [&[DEFLATED][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x7F], &[0; 9]].concat();
         assert!(Index::read(&bomb, 1 << 20).is_err());
+    }
+
+    #[test]
+    fn keys_that_are_predicted_themselves_are_refused() {
+        for keys in [
+            vec![Some(0), None],
+            vec![Some(1), Some(0)],
+            vec![Some(2), None],
+        ] {
+            let own = Index { keys, ..index(2) };
+            let read = Index::read(&own.write(), 1 << 20);
+            assert!(matches!(read, Err(Error::Damaged(_))), "{:?}", own.keys);
+        }
     }
 }

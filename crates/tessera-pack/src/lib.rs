@@ -19,16 +19,17 @@
 //! # }
 //! ```
 
-mod bytes;
 mod entry;
 mod error;
 mod index;
 mod names;
+mod predicting;
 mod reader;
 mod writer;
 
 pub use entry::EntryReader;
 pub use error::Error;
+pub use predicting::predicting_dictionary;
 pub use reader::{Entry, PackReader};
 pub use writer::PackWriter;
 

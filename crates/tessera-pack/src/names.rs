@@ -1,7 +1,7 @@
 //! Names of pictures: sorted, and each stored as what it does not share with the one before.
 
-use crate::bytes::{get, get_count, put, take};
 use crate::error::Error;
+use tessera_codec::internals::container::bytes::{ByteReader, put_varint};
 
 /// Longest name in bytes, as file systems have it.
 const LONGEST: usize = 4096;
@@ -21,23 +21,22 @@ pub(crate) fn write<'a>(names: impl Iterator<Item = &'a str>, out: &mut Vec<u8>)
     for name in names.map(str::as_bytes) {
         let pairs = name.iter().zip(before);
         let shared = pairs.take_while(|(a, b)| a == b).count();
-        put(out, shared as u64);
-        put(out, (name.len() - shared) as u64);
+        put_varint(out, shared as u64);
+        put_varint(out, (name.len() - shared) as u64);
         out.extend(&name[shared..]);
         before = name;
     }
 }
 
 /// Reads `count` names; they must be valid and rise.
-pub(crate) fn read(data: &mut &[u8], count: usize) -> Result<Vec<String>, Error> {
+pub(crate) fn read(reader: &mut ByteReader<'_>, count: usize) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = Vec::with_capacity(count);
     for _ in 0..count {
         let before = names.last().map_or(&[][..], |name| name.as_bytes());
-        let shared = usize::try_from(get(data)?).ok();
-        let shared = shared.and_then(|shared| before.get(..shared));
+        let shared = before.get(..reader.length()?);
         let shared = shared.ok_or(Error::Damaged("a name shares more than there is"))?;
-        let length = get_count(data)?;
-        let name = [shared, take(data, length)?].concat();
+        let length = reader.length()?;
+        let name = [shared, reader.take(length)?].concat();
         let name = String::from_utf8(name).map_err(|_| Error::Damaged("a name is not UTF-8"))?;
         check(&name)?;
         if names.last().is_some_and(|before| *before >= name) {
@@ -52,14 +51,18 @@ pub(crate) fn read(data: &mut &[u8], count: usize) -> Result<Vec<String>, Error>
 mod tests {
     use super::*;
 
+    fn read_all(stored: &[u8], count: usize) -> Result<Vec<String>, Error> {
+        read(&mut ByteReader::new(stored, 0, "names"), count)
+    }
+
     #[test]
     fn names_come_back() {
         let names = ["a", "ab/c", "ab/d", "b", "été/1"];
         let mut out = Vec::new();
         write(names.into_iter(), &mut out);
-        assert_eq!(read(&mut &out[..], names.len()).unwrap(), names);
+        assert_eq!(read_all(&out, names.len()).unwrap(), names);
         for cut in 0..out.len() {
-            assert!(read(&mut &out[..cut], names.len()).is_err());
+            assert!(read_all(&out[..cut], names.len()).is_err());
         }
     }
 
@@ -79,7 +82,7 @@ mod tests {
             assert!(check(name).is_err(), "{name:?}");
             let mut out = Vec::new();
             write([name].into_iter(), &mut out);
-            assert!(read(&mut &out[..], 1).is_err(), "{name:?}");
+            assert!(read_all(&out, 1).is_err(), "{name:?}");
         }
         assert!(check(&"x".repeat(5000)).is_err() && check("a..b/c d").is_ok());
     }

@@ -3,15 +3,19 @@
 use crate::entry::{self, EntryReader, LONGEST_START};
 use crate::error::Error;
 use crate::index::{Index, TRAILER_LEN, TRAILER_MAGIC, read_trailer};
+use crate::predicting::predicting_dictionary;
 use crate::{MAGIC, is_pack};
+use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tessera_codec::{CodedPicture, Decoder, PreparedDictionary};
-use tessera_dict::{DictId, Dictionary};
+use tessera_dict::Dictionary;
 
 /// Bytes looked at at a time when the end of a pack is searched for its last index.
 const CHUNK: u64 = 1 << 16;
+/// Dictionaries of predicted pictures that are kept for the next ones.
+const KEPT: usize = 16;
 
 /// A pack whose index is read.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub struct PackReader<R> {
     /// Bytes of the file.
     len: u64,
     dictionary: OnceLock<PreparedDictionary>,
+    /// Those of predicted pictures that were made last, by the number of the key.
+    predicting: Mutex<BTreeMap<usize, PreparedDictionary>>,
 }
 
 /// What the index says of a picture.
@@ -32,6 +38,10 @@ pub struct Entry<'a> {
     pub name: &'a str,
     /// Bytes it takes in the pack, its part of the index not counted.
     pub bytes: u64,
+    /// Where these bytes lie in the file.
+    pub place: Range<u64>,
+    /// The name of the picture it is predicted from, if it is.
+    pub key: Option<&'a str>,
 }
 
 impl<R: Read + Seek> PackReader<R> {
@@ -52,6 +62,7 @@ impl<R: Read + Seek> PackReader<R> {
             end,
             len,
             dictionary: OnceLock::new(),
+            predicting: Mutex::default(),
         })
     }
 
@@ -72,10 +83,18 @@ impl<R: Read + Seek> PackReader<R> {
 
     /// All pictures, in the order of their names.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let pairs = self.names().zip(&self.index.places);
-        pairs.map(|(name, place)| Entry {
+        let Index {
+            names,
+            places,
+            keys,
+            ..
+        } = &self.index;
+        let told = names.iter().zip(places).zip(keys);
+        told.map(|((name, place), key)| Entry {
             name,
             bytes: place.end - place.start,
+            place: place.clone(),
+            key: key.map(|key| names[key].as_str()),
         })
     }
 
@@ -93,6 +112,11 @@ impl<R: Read + Seek> PackReader<R> {
     pub fn dictionary_bytes(&self) -> u64 {
         let Range { start, end } = self.index.dictionary;
         end - start
+    }
+
+    /// Where the dictionary lies in the file; empty if there is none.
+    pub fn dictionary_place(&self) -> Range<u64> {
+        self.index.dictionary.clone()
     }
 
     /// The dictionary in the pack as a file; `None` if the pictures need none.
@@ -121,9 +145,39 @@ impl<R: Read + Seek> PackReader<R> {
         Ok(Some(self.dictionary.get_or_init(|| dictionary)))
     }
 
-    /// What learned dictionary the pictures name.
-    fn identity(&self) -> Result<Option<DictId>, Error> {
-        Ok(self.dictionary()?.map(|dictionary| dictionary.id()))
+    /// The dictionary that one picture needs, ready for coding: that of the pack, unless it is predicted from another
+    /// picture.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPicture`], or what it needs is damaged.
+    pub fn dictionary_of(&self, name: &str) -> Result<Option<PreparedDictionary>, Error> {
+        self.dictionary_for(self.number(name)?)
+    }
+
+    fn dictionary_for(&self, at: usize) -> Result<Option<PreparedDictionary>, Error> {
+        let own = self.dictionary()?;
+        let Some(key) = self.index.keys[at] else {
+            return Ok(own.cloned());
+        };
+        let known = || {
+            let known = self.predicting.lock();
+            known.unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(known) = known().get(&key) {
+            return Ok(Some(known.clone()));
+        }
+        let made = predicting_dictionary(own.map(|own| own.dictionary()), &self.file_at(key)?)?;
+        let mut known = known();
+        if known.len() >= KEPT {
+            known.pop_first();
+        }
+        known.insert(key, made.clone());
+        Ok(Some(made))
+    }
+
+    fn number(&self, name: &str) -> Result<usize, Error> {
+        let at = self.index.find(name);
+        at.ok_or_else(|| Error::NoSuchPicture(name.into()))
     }
 
     /// A picture as the file it would be by itself, of which only what is asked for is read.
@@ -131,23 +185,30 @@ impl<R: Read + Seek> PackReader<R> {
     /// # Errors
     /// [`Error::NoSuchPicture`], or the entry is damaged.
     pub fn entry(&self, name: &str) -> Result<EntryReader<R>, Error> {
-        let at = self.index.find(name);
-        let at = at.ok_or_else(|| Error::NoSuchPicture(name.into()))?;
+        self.entry_at(self.number(name)?)
+    }
+
+    fn entry_at(&self, at: usize) -> Result<EntryReader<R>, Error> {
+        let identity = self.dictionary_for(at)?.map(|needed| needed.id());
         let place = self.index.places[at].clone();
         let start = place.start..place.end.min(place.start + LONGEST_START as u64);
         let start = self.read(start)?;
-        let (header, told) = entry::header(&start, &self.index.templates, self.identity()?)?;
+        let (header, told) = entry::header(&start, &self.index.templates, identity)?;
         let body = place.start + told as u64..place.end;
         Ok(EntryReader::new(header, self.pack.clone(), body))
     }
 
-    /// A picture as a file of its own, byte for byte as it was added. Whoever decodes it needs the dictionary of the pack.
+    /// A picture as a file of its own, byte for byte as it was added. Whoever decodes it needs [`Self::dictionary_of`] it.
     ///
     /// # Errors
     /// As for [`Self::entry`].
     pub fn file(&self, name: &str) -> Result<Vec<u8>, Error> {
+        self.file_at(self.number(name)?)
+    }
+
+    fn file_at(&self, at: usize) -> Result<Vec<u8>, Error> {
         let mut file = Vec::new();
-        self.entry(name)?.read_to_end(&mut file)?;
+        self.entry_at(at)?.read_to_end(&mut file)?;
         Ok(file)
     }
 
@@ -158,13 +219,13 @@ impl<R: Read + Seek> PackReader<R> {
 }
 
 impl<R: Read + Seek + Send + 'static> PackReader<R> {
-    /// A picture that waits to be decoded, all of it or some, by `decoder`, which is given the dictionary of the pack.
+    /// A picture that waits to be decoded, all of it or some, by `decoder`, which is given the dictionary it needs.
     ///
     /// # Errors
     /// As for [`Self::entry`], and [`Error::Codec`] if its header is damaged or too large.
     pub fn picture(&self, name: &str, decoder: Decoder) -> Result<CodedPicture<'static>, Error> {
-        let decoder = match self.dictionary()? {
-            Some(dictionary) => decoder.dictionary(dictionary.clone()),
+        let decoder = match self.dictionary_of(name)? {
+            Some(dictionary) => decoder.dictionary(dictionary),
             None => decoder,
         };
         Ok(decoder.open(self.entry(name)?)?)
@@ -231,11 +292,11 @@ fn last_index(pack: &mut (impl Read + Seek), len: u64) -> Result<(Index, u64), E
     Err(Error::Damaged("it has no index that is whole"))
 }
 
-/// What is needed to go on writing where a pack ends: its index, its dictionary's identity, and the end itself.
+/// What is needed to go on writing where a pack ends: its index, its dictionary, and the end itself.
 pub(crate) fn to_continue(
     pack: &mut (impl Read + Seek),
-) -> Result<(Index, Option<DictId>, u64), Error> {
+) -> Result<(Index, Option<PreparedDictionary>, u64), Error> {
     let reader = PackReader::open(pack)?;
-    let identity = reader.identity()?;
-    Ok((reader.index, identity, reader.end))
+    let own = reader.dictionary()?.cloned();
+    Ok((reader.index, own, reader.end))
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use tessera_codec::internals::container::condensed;
-use tessera_codec::{Decoder, Limits};
+use tessera_codec::{Decoder, Limits, PreparedDictionary};
 use tessera_dict::{DictId, Dictionary};
 
 /// A pack in the making. It can be read once [`Self::finish`] has written the index.
@@ -16,9 +16,17 @@ pub struct PackWriter<W> {
     out: W,
     position: u64,
     dictionary: Range<u64>,
-    identity: Option<DictId>,
+    own: Option<PreparedDictionary>,
     templates: Vec<Vec<u8>>,
-    entries: BTreeMap<String, Range<u64>>,
+    entries: BTreeMap<String, Stored>,
+}
+
+/// A picture that is written.
+#[derive(Debug)]
+struct Stored {
+    place: Range<u64>,
+    /// The name of the one it is predicted from.
+    key: Option<String>,
 }
 
 impl<W: Write> PackWriter<W> {
@@ -29,7 +37,7 @@ impl<W: Write> PackWriter<W> {
     /// [`Error::Io`], or the dictionary is none.
     pub fn new(mut out: W, dictionary: Option<&[u8]>) -> Result<Self, Error> {
         let file = dictionary.unwrap_or_default();
-        let identity = dictionary.map(Dictionary::from_bytes).transpose()?;
+        let own = dictionary.map(Dictionary::from_bytes).transpose()?;
         out.write_all(&MAGIC)?;
         out.write_all(file)?;
         let start = MAGIC.len() as u64;
@@ -38,7 +46,7 @@ impl<W: Write> PackWriter<W> {
             out,
             position: end,
             dictionary: start..end,
-            identity: identity.map(|dictionary| dictionary.id()),
+            own: own.map(PreparedDictionary::from),
             templates: Vec::new(),
             entries: BTreeMap::new(),
         })
@@ -46,7 +54,7 @@ impl<W: Write> PackWriter<W> {
 
     /// What learned dictionary the pictures may name.
     pub fn dictionary(&self) -> Option<DictId> {
-        self.identity
+        self.own.as_ref().map(|own| own.id())
     }
 
     /// Whether a picture of this name is there.
@@ -60,17 +68,51 @@ impl<W: Write> PackWriter<W> {
     /// [`Error::Exists`], [`Error::BadName`], [`Error::OtherDictionary`]; [`Error::Codec`] if the file is damaged;
     /// [`Error::Io`], after which the pack is unfinished.
     pub fn add(&mut self, name: &str, file: &[u8]) -> Result<u64, Error> {
+        let own = self.own.clone();
+        self.put(name, file, own.as_ref(), None)
+    }
+
+    /// Adds a picture that is predicted from another one of the pack: its file was coded with what
+    /// [`predicting_dictionary`](crate::predicting_dictionary) makes of the file of `key`.
+    ///
+    /// # Errors
+    /// As for [`Self::add`]; [`Error::BadKey`] if there is no picture `key` that is not predicted itself.
+    pub fn add_predicted(
+        &mut self,
+        name: &str,
+        file: &[u8],
+        key: &str,
+        dictionary: &PreparedDictionary,
+    ) -> Result<u64, Error> {
+        match self.entries.get(key) {
+            Some(Stored { key: None, .. }) => {}
+            _ => return Err(Error::BadKey(key.into())),
+        }
+        self.put(name, file, Some(dictionary), Some(key.into()))
+    }
+
+    fn put(
+        &mut self,
+        name: &str,
+        file: &[u8],
+        dictionary: Option<&PreparedDictionary>,
+        key: Option<String>,
+    ) -> Result<u64, Error> {
         names::check(name)?;
         if self.contains(name) {
             return Err(Error::Exists(name.into()));
         }
-        let coded = Decoder::new().limits(Limits::none()).parse(file)?;
-        coded.check()?;
+        let mut decoder = Decoder::new().limits(Limits::none());
+        if let Some(dictionary) = dictionary {
+            decoder = decoder.dictionary(dictionary);
+        }
+        let coded = decoder.parse(file)?;
         let needed = coded.header().dictionary;
-        let own = self.identity.is_some_and(|own| needed.names(own));
+        let own = dictionary.is_some_and(|own| needed.names(own.id()));
         if !own && !matches!(needed, DictId::Builtin(_)) {
             return Err(Error::OtherDictionary(needed));
         }
+        coded.check()?;
         let (header, header_len) = condensed::condense(file)?;
         let start = entry::start(&header, &mut self.templates)?;
         self.out.write_all(&start)?;
@@ -78,7 +120,7 @@ impl<W: Write> PackWriter<W> {
         let bytes = (start.len() + file.len() - header_len) as u64;
         let place = self.position..self.position + bytes;
         self.position = place.end;
-        self.entries.insert(name.into(), place);
+        self.entries.insert(name.into(), Stored { place, key });
         Ok(bytes)
     }
 
@@ -87,12 +129,16 @@ impl<W: Write> PackWriter<W> {
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(mut self) -> Result<W, Error> {
-        let (names, places) = self.entries.into_iter().unzip();
+        let (names, stored): (Vec<String>, Vec<Stored>) = self.entries.into_iter().unzip();
+        let number = |key: &String| names.binary_search(key).ok();
         let index = Index {
             dictionary: self.dictionary,
             templates: self.templates,
+            keys: (stored.iter())
+                .map(|stored| stored.key.as_ref().and_then(number))
+                .collect(),
+            places: stored.into_iter().map(|stored| stored.place).collect(),
             names,
-            places,
         };
         let stored = index.write();
         self.out.write_all(&stored)?;
@@ -109,15 +155,15 @@ impl<F: Read + Write + Seek> PackWriter<F> {
     /// # Errors
     /// [`Error`] if the file is no pack.
     pub fn append(mut file: F) -> Result<Self, Error> {
-        let (index, identity, end) = reader::to_continue(&mut file)?;
+        let (index, own, end) = reader::to_continue(&mut file)?;
         file.seek(SeekFrom::Start(end))?;
         Ok(Self {
             out: file,
             position: end,
+            entries: index.entries(|place, key| Stored { place, key }),
             dictionary: index.dictionary,
-            identity,
+            own,
             templates: index.templates,
-            entries: index.names.into_iter().zip(index.places).collect(),
         })
     }
 }

@@ -3,9 +3,9 @@
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tessera_codec::{Decoder, Encoder, Metadata, Picture, Rect};
+use tessera_codec::{Decoder, Encoder, Metadata, Picture, PreparedDictionary, Rect};
 use tessera_dict::Dictionary;
-use tessera_pack::{Error, PackReader, PackWriter, is_pack};
+use tessera_pack::{Error, PackReader, PackWriter, is_pack, predicting_dictionary};
 
 fn picture(seed: u32, side: u32) -> Picture {
     let sample = |i: u32| ((i % side * (seed + 3)) ^ (i / side * 5)) as u8;
@@ -104,30 +104,26 @@ impl Seek for Counting {
 }
 
 #[test]
-fn one_picture_or_region_is_read_without_the_rest() {
-    let files: Vec<(String, Vec<u8>)> = (0..400)
-        .map(|i| {
-            let picture = if i == 77 {
-                picture(1, 300)
-            } else {
-                picture(i, 64)
-            };
-            let file = Encoder::new()
-                .effort(1)
-                .tile_log2(6)
-                .encode(&picture)
-                .unwrap();
-            (format!("{i}"), file.bytes)
-        })
-        .collect();
+fn one_picture_or_region_out_of_ten_thousand_is_read_without_the_rest() {
+    const MANY: usize = 10_000;
+    let encode = |picture: Picture| {
+        let encoder = Encoder::new().effort(1).tile_log2(6);
+        encoder.encode(&picture).unwrap().bytes
+    };
+    let small = encode(picture(5, 64));
+    let large = encode(picture(1, 300));
     let mut writer = PackWriter::new(Vec::new(), None).unwrap();
-    for (name, file) in &files {
-        writer.add(name, file).unwrap();
+    for i in 0..MANY {
+        let file = if i == 7777 { &large } else { &small };
+        writer.add(&format!("{i}"), file).unwrap();
     }
     let bytes = writer.finish().unwrap();
     let (all, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
+    assert!(all > 2_000_000, "{all}");
     let reader = PackReader::open(Counting(Cursor::new(bytes), read.clone())).unwrap();
-    let coded = reader.picture("77", Decoder::new()).unwrap();
+    let index = read.swap(0, Ordering::SeqCst);
+    assert!(index < 5 * MANY as u64, "{index} bytes of index");
+    let coded = reader.picture("7777", Decoder::new()).unwrap();
     let rect = Rect {
         x: 70,
         y: 70,
@@ -135,10 +131,22 @@ fn one_picture_or_region_is_read_without_the_rest() {
         height: 20,
     };
     let region = coded.decode_region(rect).unwrap();
-    let whole = Decoder::new().decode_region(&files[77].1, rect).unwrap();
-    assert_eq!(region, whole);
-    let seen = read.load(Ordering::SeqCst);
-    assert!(seen < all / 8, "{seen} of {all} bytes");
+    let alone = Decoder::new().decode_region(&large, rect).unwrap();
+    assert_eq!(region, alone);
+    let part = read.swap(0, Ordering::SeqCst);
+    assert!(part < large.len() as u64 / 4, "{part} bytes of a region");
+    let coded = reader.picture("7777", Decoder::new()).unwrap();
+    assert_eq!(
+        coded.decode().unwrap(),
+        Decoder::new().decode(&large).unwrap()
+    );
+    // Checksums are compared before anything is decoded, so tiles are read twice.
+    let whole = read.swap(0, Ordering::SeqCst);
+    assert!(
+        whole < 3 * large.len() as u64,
+        "{whole} bytes of {}",
+        large.len()
+    );
 }
 
 #[test]
@@ -228,4 +236,104 @@ fn a_flipped_bit_is_noticed_by_whoever_meets_it() {
             .count();
         assert!(damaged > 0, "byte {at}");
     }
+}
+
+/// Pictures that are alike, coded one by itself and the others with what it makes of a dictionary.
+fn series(own: Option<&Dictionary>) -> (Vec<u8>, PreparedDictionary, Vec<Vec<u8>>) {
+    let like = |light: u32| {
+        let sample = |i: u32| (((i % 96 * 7) ^ (i / 96 * 5)) % 101 + light) as u8;
+        Picture::gray8(96, 96, (0..96 * 96).map(sample).collect()).unwrap()
+    };
+    let key = Encoder::new().quality(60).encode(&like(0)).unwrap().bytes;
+    let dictionary = predicting_dictionary(own, &key).unwrap();
+    let encoder = Encoder::new().quality(60).dictionary(dictionary.clone());
+    let short = encoder.clone().short_dictionary_name(true);
+    let others = [encoder.encode(&like(20)), short.encode(&like(50))];
+    let others = others.map(|coded| coded.unwrap().bytes).to_vec();
+    (key, dictionary, others)
+}
+
+fn series_pack(own: Option<&Dictionary>) -> Vec<u8> {
+    let (key, dictionary, others) = series(own);
+    let file = own.map(|own| own.to_difference(Dictionary::builtin()));
+    let mut pack = PackWriter::new(Vec::new(), file.as_deref()).unwrap();
+    pack.add("b/key", &key).unwrap();
+    for (name, file) in ["a", "c"].iter().zip(&others) {
+        pack.add_predicted(name, file, "b/key", &dictionary)
+            .unwrap();
+    }
+    pack.finish().unwrap()
+}
+
+#[test]
+fn pictures_of_a_series_are_predicted_from_one_of_them() {
+    let learned = own_dictionary();
+    for own in [None, Some(&learned)] {
+        let (key, dictionary, others) = series(own);
+        assert!(2 * others[1].len() < key.len(), "{}", others[1].len());
+        let reader = PackReader::open(Cursor::new(series_pack(own))).unwrap();
+        let keys: Vec<_> = reader.entries().map(|entry| entry.key).collect();
+        assert_eq!(keys, [Some("b/key"), None, Some("b/key")]);
+        assert!(reader.file("b/key").unwrap() == key);
+        for (name, file) in ["a", "c"].iter().zip(&others) {
+            assert!(reader.file(name).unwrap() == *file);
+            let decoded = reader.picture(name, Decoder::new()).unwrap().decode();
+            let expected = Decoder::new()
+                .dictionary(dictionary.clone())
+                .decode(&file[..]);
+            assert_eq!(decoded.unwrap().samples(), expected.unwrap().samples());
+        }
+        let (file, whole) = (reader.file("c").unwrap(), Decoder::new());
+        assert!(whole.decode(&file[..]).is_err(), "the key is needed");
+    }
+}
+
+#[test]
+fn a_series_can_be_appended_to() {
+    let (_, dictionary, others) = series(None);
+    let mut file = Cursor::new(series_pack(None));
+    let mut pack = PackWriter::append(&mut file).unwrap();
+    pack.add_predicted("d", &others[0], "b/key", &dictionary)
+        .unwrap();
+    pack.finish().unwrap();
+    let reader = PackReader::open(file).unwrap();
+    let keys: Vec<_> = reader.entries().map(|entry| entry.key.is_some()).collect();
+    assert_eq!(keys, [true, false, true, true]);
+    assert!(reader.file("d").unwrap() == others[0]);
+}
+
+#[test]
+fn keys_stand_by_themselves() {
+    let (key, dictionary, others) = series(None);
+    let mut pack = PackWriter::new(Vec::new(), None).unwrap();
+    let missing = pack.add_predicted("a", &others[0], "key", &dictionary);
+    assert!(matches!(missing, Err(Error::BadKey(_))));
+    pack.add("key", &key).unwrap();
+    pack.add_predicted("a", &others[0], "key", &dictionary)
+        .unwrap();
+    let chain = pack.add_predicted("b", &others[1], "a", &dictionary);
+    assert!(matches!(chain, Err(Error::BadKey(_))));
+    let picture = picture(1, 40);
+    let lossless = Encoder::new().lossless(true).encode(&picture).unwrap();
+    assert!(predicting_dictionary(None, &lossless.bytes).is_err());
+    let own = Encoder::new().dictionary(own_dictionary());
+    let learned = own.encode(&picture).unwrap().bytes;
+    assert!(predicting_dictionary(None, &learned).is_err());
+}
+
+#[test]
+fn a_damaged_key_is_told_by_all_that_need_it() {
+    let mut bytes = series_pack(None);
+    let place = {
+        let reader = PackReader::open(Cursor::new(bytes.clone())).unwrap();
+        let key = reader.entries().nth(1).unwrap();
+        key.place.end as usize - 9
+    };
+    bytes[place] ^= 4;
+    let reader = PackReader::open(Cursor::new(bytes)).unwrap();
+    for name in ["a", "c"] {
+        assert!(reader.picture(name, Decoder::new()).is_err());
+    }
+    let key = reader.picture("b/key", Decoder::new()).unwrap();
+    assert!(key.decode().is_err());
 }

@@ -10,7 +10,8 @@ mod summary;
 
 pub(crate) use plan::{Plan, Task, Wanted};
 use shard::Shard;
-use summary::{Failure, Summary};
+use summary::Summary;
+pub(crate) use summary::{Failure, verdict};
 
 use crate::{files, verbosity};
 use anyhow::{Context, Result, bail};

@@ -98,17 +98,28 @@ impl Summary {
         } else if !verbosity::quiet() || self.failed() > 0 {
             eprintln!("{self}");
         }
-        match self.failed() {
-            0 => Ok(()),
-            failed => Err(anyhow!(Incomplete(format!("{failed} failures, see above")))),
-        }
+        verdict(self.failed())
+    }
+}
+
+/// An error if something failed; each failure is told already.
+pub(crate) fn verdict(failed: usize) -> Result<()> {
+    match failed {
+        0 => Ok(()),
+        failed => Err(anyhow!(Incomplete(format!("{failed} failures, see above")))),
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "failed: {}: {}", self.path, self.error)
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for failure in &self.failures {
-            writeln!(f, "failed: {}: {}", failure.path, failure.error)?;
+            writeln!(f, "{failure}")?;
         }
         write!(
             f,

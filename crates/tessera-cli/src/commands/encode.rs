@@ -349,11 +349,7 @@ impl FileEncoder {
                 .context("verification failed, nothing was written")?;
         }
         let mut warnings = opened.warnings;
-        if encoded.keeps_its_promise() == Some(false) {
-            let decibels = encoded.psnr().unwrap_or_default();
-            let message = format!(
-                "the picture decodes to {decibels:.1} dB, far worse than its quality promises; keep the original, and please report it"
-            );
+        if let Some(message) = broken_promise(&encoded) {
             if self.verifier.is_some() {
                 bail!("{message}; nothing was written");
             }
@@ -368,6 +364,17 @@ impl FileEncoder {
             warnings,
         })
     }
+}
+
+/// What to say of a file that is worse than its quality promises.
+pub(super) fn broken_promise(encoded: &Encoded) -> Option<String> {
+    let broken = encoded.keeps_its_promise() == Some(false);
+    broken.then(|| {
+        format!(
+            "the picture decodes to {:.1} dB, far worse than its quality promises; keep the original, and please report it",
+            encoded.psnr().unwrap_or_default()
+        )
+    })
 }
 
 /// Decodes a fresh file and holds it against what the encoder promised.

@@ -5,19 +5,20 @@ mod pack;
 
 use crate::exit::{self, Told, Usage};
 use crate::overwrite::OverwriteArgs;
-use crate::{files, pictures};
+use crate::{files, packs, pictures};
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tessera_codec::{
-    Colour, Container, Decoder, Error, FormatError, Header, Integrity, MetadataKind, Quality,
-    Source, Tune,
+    Colour, Container, Decoder, DictId, Error, FormatError, Header, Integrity, MetadataKind,
+    Quality, Source, Tune,
 };
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 if all files are intact; of several files that are not, the code they share, else 6.
-  3  a file is damaged, too short, or no .tsr file
+  3  a file is damaged, too short, or neither a .tsr file nor a pack
+  4  a file cannot be checked: it has a short name of a dictionary that is not here
   1  a file cannot be read";
 
 /// Arguments of `tessera info`.
@@ -41,11 +42,21 @@ pub struct InfoArgs {
     overwrite: OverwriteArgs,
 }
 
-/// Everything `info` reports; the names are those of the JSON output.
+/// What is told of a file.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Looked {
+    Picture(Box<Report>),
+    Pack(pack::Report),
+}
+
+/// Everything `info` reports of a picture; the names are those of the JSON output.
 #[derive(Debug, Serialize)]
 struct Report {
     file: String,
     intact: bool,
+    /// Why nobody can tell: a short name of a dictionary that is not here.
+    unchecked: Option<String>,
     too_short: TooShort,
     version: u8,
     width: u32,
@@ -101,11 +112,6 @@ pub fn run(args: &InfoArgs) -> Result<()> {
     if let Some(output) = &args.map {
         return write_map(args, output);
     }
-    if let ([path], false) = (&args.inputs[..], args.json)
-        && pack::is_pack(path)
-    {
-        return pack::run(path);
-    }
     let looked_at: Vec<_> = (args.inputs.iter())
         .map(|path| (path.as_path(), look_at(path)))
         .collect();
@@ -132,20 +138,57 @@ fn write_map(args: &InfoArgs, output: &Path) -> Result<()> {
 /// What is told of one file, damage included.
 ///
 /// # Errors
-/// When it cannot be read, or is no .tsr file.
+/// When it cannot be read, or is neither a .tsr file nor a pack.
 pub(crate) fn text(path: &Path) -> Result<String> {
-    look_at(path).map(|report| report.to_text())
+    look_at(path).map(|looked| looked.to_text())
 }
 
-fn look_at(path: &Path) -> Result<Report> {
+fn look_at(path: &Path) -> Result<Looked> {
+    if packs::is_pack(path) {
+        return pack::Report::new(path).map(Looked::Pack);
+    }
     let named = || path.display().to_string();
     let file = files::Input::open(path)?;
     let container = Decoder::new().parse(file.source()).with_context(named)?;
-    Ok(Report::new(path, &container, file.source()))
+    let mut report = Report::new(path, &container, file.source());
+    if matches!(container.header().dictionary, DictId::Prefix(_)) {
+        // Its checksums cover the whole name of the dictionary, which the dictionary alone can tell.
+        match pictures::decoder_of(file.source(), Decoder::new(), None) {
+            Ok(decoder) => {
+                let container = decoder.parse(file.source()).with_context(named)?;
+                report = Report::new(path, &container, file.source());
+            }
+            Err(error) => report.unchecked(&error),
+        }
+    }
+    Ok(Looked::Picture(Box::new(report)))
 }
 
-fn json_of(looked_at: &[(&Path, Result<Report>)]) -> Result<String> {
-    let one = |(path, looked): &(&Path, Result<Report>)| match looked {
+impl Looked {
+    fn to_text(&self) -> String {
+        match self {
+            Self::Picture(report) => report.to_text(),
+            Self::Pack(report) => report.to_text(),
+        }
+    }
+
+    /// An error unless all is well.
+    fn verdict(&self, path: &Path) -> Result<()> {
+        let (code, state) = match self {
+            Self::Picture(report) if report.unchecked.is_some() => {
+                (exit::DICTIONARY, report.state())
+            }
+            Self::Picture(report) if !report.intact => (exit::DAMAGED, report.state()),
+            Self::Pack(report) if !report.intact => (exit::DAMAGED, report.state()),
+            _ => return Ok(()),
+        };
+        let message = format!("{} is {state}", path.display());
+        Err(anyhow!(Told { code, message }))
+    }
+}
+
+fn json_of(looked_at: &[(&Path, Result<Looked>)]) -> Result<String> {
+    let one = |(path, looked): &(&Path, Result<Looked>)| match looked {
         Ok(report) => serde_json::to_value(report),
         Err(error) => serde_json::to_value(Unreadable {
             file: path.display().to_string(),
@@ -162,24 +205,24 @@ fn json_of(looked_at: &[(&Path, Result<Report>)]) -> Result<String> {
 }
 
 /// What could be read; the rest is told as errors.
-fn text_of(looked_at: &[(&Path, Result<Report>)]) -> String {
+fn text_of(looked_at: &[(&Path, Result<Looked>)]) -> String {
     let several = looked_at.len() > 1;
     let readable = looked_at
         .iter()
-        .filter_map(|(_, looked)| looked.as_ref().ok());
+        .filter_map(|(path, looked)| Some((path, looked.as_ref().ok()?)));
     let texts: Vec<String> = readable
-        .map(|report| match several {
-            true => format!("{}\n{}", report.file, report.to_text()),
-            false => report.to_text(),
+        .map(|(path, looked)| match several {
+            true => format!("{}\n{}", path.display(), looked.to_text()),
+            false => looked.to_text(),
         })
         .collect();
     texts.join("\n")
 }
 
 /// The error of a single file; of several each is told, and the exit code is the one they share.
-fn verdict(looked_at: Vec<(&Path, Result<Report>)>) -> Result<()> {
+fn verdict(looked_at: Vec<(&Path, Result<Looked>)>) -> Result<()> {
     let total = looked_at.len();
-    let judged = |(path, looked): (&Path, Result<Report>)| looked.and_then(|r| r.verdict(path));
+    let judged = |(path, looked): (&Path, Result<Looked>)| looked.and_then(|r| r.verdict(path));
     let mut errors: Vec<_> = looked_at
         .into_iter()
         .filter_map(|looked| judged(looked).err())
@@ -248,6 +291,7 @@ impl Report {
         let mut report = Self {
             file: path.display().to_string(),
             intact: false,
+            unchecked: None,
             too_short: TooShort::of(container, source),
             version: Header::FORMAT_VERSION,
             width: header.width,
@@ -285,27 +329,26 @@ impl Report {
         report
     }
 
-    /// An error unless all is well.
-    fn verdict(&self, path: &Path) -> Result<()> {
-        if self.intact {
-            return Ok(());
-        }
-        let message = format!("{} is {}", path.display(), self.state());
-        Err(anyhow!(Told {
-            code: exit::DAMAGED,
-            message
-        }))
+    /// Says that nobody knows whether it is intact, and why.
+    fn unchecked(&mut self, why: &anyhow::Error) {
+        self.unchecked = Some(exit::message(why));
+        self.damaged_tiles.clear();
+        self.intact = false;
     }
 
-    fn state(&self) -> &'static str {
-        match (self.intact, self.too_short) {
+    fn state(&self) -> String {
+        if let Some(why) = &self.unchecked {
+            return format!("not checked: {why}");
+        }
+        let state = match (self.intact, self.too_short) {
             (true, _) => "intact",
             (_, TooShort::Yes) => "too short: its end is missing; fetch it again",
             (_, TooShort::Maybe) => {
                 "too short, or damaged inside: the coded data ends before the picture does; fetch it again"
             }
             (_, TooShort::No) => "damaged; fetch it again",
-        }
+        };
+        state.to_owned()
     }
 
     fn to_text(&self) -> String {

@@ -1,12 +1,11 @@
 //! `tessera list`: the pictures of a pack.
 
 use crate::files::print_report;
-use anyhow::{Context, Result};
+use crate::packs;
+use anyhow::Result;
 use clap::Args;
-use std::fs::File;
 use std::path::PathBuf;
 use tessera_codec::Decoder;
-use tessera_pack::PackReader;
 
 /// Arguments of `tessera list`.
 #[derive(Debug, Args)]
@@ -23,9 +22,7 @@ pub struct ListArgs {
 /// # Errors
 /// If the pack cannot be read.
 pub fn run(args: &ListArgs) -> Result<()> {
-    let named = || args.pack.display().to_string();
-    let file = File::open(&args.pack).with_context(named)?;
-    let pack = PackReader::open(file).with_context(named)?;
+    let pack = packs::open(&args.pack)?;
     let mut text = String::new();
     for entry in pack.entries() {
         if args.names {

@@ -4,13 +4,14 @@ use crate::commands::decode::{DEFAULT_FORMAT, write_picture};
 use crate::commands::encode;
 use crate::exit::{Incomplete, Usage};
 use crate::files::{check_output, write_output};
-use crate::{exit, verbosity};
+use crate::{exit, packs, verbosity};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use tessera_codec::Decoder;
+use tessera_codec::{Decoder, Dictionary};
 use tessera_dict::store;
 use tessera_pack::PackReader;
 
@@ -27,7 +28,8 @@ pub struct UnpackArgs {
     /// Output format (png, jpg, webp, ppm, pgm, pam, tiff, bmp).
     #[arg(long, default_value = DEFAULT_FORMAT, conflicts_with = "tsr")]
     format: String,
-    /// Write the coded pictures as .tsr files, and their dictionary beside them.
+    /// Write the coded pictures as .tsr files, and their dictionaries beside them: that of the pack, and one for every
+    /// picture that others are predicted from.
     #[arg(long)]
     tsr: bool,
     /// Replace files that exist.
@@ -41,18 +43,19 @@ pub struct UnpackArgs {
 /// If the pack cannot be read; of several pictures those that can be decoded are still written.
 pub fn run(args: &UnpackArgs) -> Result<()> {
     let named = || args.pack.display().to_string();
-    let file = File::open(&args.pack).with_context(named)?;
-    let pack = PackReader::open(file).with_context(named)?;
+    let pack = packs::open(&args.pack)?;
     let names = chosen(&pack, &args.names)?;
     // One thread meets the dictionary first, so that the others need not read it too.
     let dictionary = pack.dictionary_file().with_context(named)?;
     pack.dictionary().with_context(named)?;
-    fs::create_dir_all(&args.output)
-        .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
+    make_folder(&args.output)?;
     if let (true, Some(file)) = (args.tsr, dictionary) {
         let path = args.output.join(format!("dictionary.{}", store::EXTENSION));
         check_output(&path, args.force)?;
         write_output(&path, &file, args.force)?;
+    }
+    if args.tsr {
+        write_predicting(args, &pack, &names)?;
     }
     let failed = names
         .par_iter()
@@ -77,6 +80,33 @@ pub fn run(args: &UnpackArgs) -> Result<()> {
             names.len()
         ))),
     }
+}
+
+/// Writes the dictionaries of pictures that are predicted from others, named like these.
+fn write_predicting(args: &UnpackArgs, pack: &PackReader<File>, names: &[String]) -> Result<()> {
+    let asked = |name: &str| names.iter().any(|asked| asked == name);
+    let predicted: BTreeMap<&str, &str> = pack
+        .entries()
+        .filter(|entry| asked(entry.name))
+        .filter_map(|entry| Some((entry.key?, entry.name)))
+        .collect();
+    for (key, name) in predicted {
+        let named = || format!("{name} in {}", args.pack.display());
+        let Some(dictionary) = pack.dictionary_of(name).with_context(named)? else {
+            continue;
+        };
+        let path = args.output.join(format!("{key}.{}", store::EXTENSION));
+        make_folder(path.parent().unwrap_or(&args.output))?;
+        check_output(&path, args.force)?;
+        let file = dictionary.to_difference(Dictionary::builtin());
+        write_output(&path, &file, args.force)?;
+    }
+    Ok(())
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))
 }
 
 /// The names asked for; a folder stands for all pictures below it.
@@ -110,9 +140,7 @@ fn unpack(args: &UnpackArgs, pack: &PackReader<File>, name: &str) -> Result<()> 
         &args.format
     };
     let output = args.output.join(format!("{name}.{ending}"));
-    let folder = output.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    make_folder(output.parent().unwrap_or(Path::new(".")))?;
     check_output(&output, args.force)?;
     let named = || format!("{} in {}", name, args.pack.display());
     if args.tsr {

@@ -7,7 +7,7 @@ pub(super) const MAX_VARINT_BYTES: usize = 10;
 
 /// A cursor over a file that knows what it is reading, for error messages.
 #[derive(Debug, Clone)]
-pub(crate) struct ByteReader<'a> {
+pub struct ByteReader<'a> {
     data: &'a [u8],
     position: usize,
     /// Where `data` starts in the file, for error messages.
@@ -18,7 +18,7 @@ pub(crate) struct ByteReader<'a> {
 impl<'a> ByteReader<'a> {
     /// Starts at the beginning of `data`, which is at byte `base` of the file; `part` names the
     /// structure in errors.
-    pub(crate) fn new(data: &'a [u8], base: usize, part: &'static str) -> Self {
+    pub fn new(data: &'a [u8], base: usize, part: &'static str) -> Self {
         Self {
             data,
             position: 0,
@@ -28,27 +28,38 @@ impl<'a> ByteReader<'a> {
     }
 
     /// Bytes read so far.
-    pub(crate) fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.position
     }
 
     /// Bytes not read yet.
-    pub(crate) fn remaining(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.data.len() - self.position
     }
 
-    pub(crate) fn u8(&mut self) -> Result<u8, FormatError> {
+    /// The next byte.
+    ///
+    /// # Errors
+    /// [`FormatError::Truncated`], as for everything that is read here.
+    pub fn u8(&mut self) -> Result<u8, FormatError> {
         Ok(self.take(1)?[0])
     }
 
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
+    /// The next `N` bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::Truncated`].
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
         Ok(array)
     }
 
     /// The next `len` bytes.
-    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
+    ///
+    /// # Errors
+    /// [`FormatError::Truncated`].
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8], FormatError> {
         if len > self.remaining() {
             return Err(FormatError::Truncated {
                 part: self.part,
@@ -61,13 +72,19 @@ impl<'a> ByteReader<'a> {
     }
 
     /// A length that must be followed by that many bytes.
-    pub(crate) fn length(&mut self) -> Result<usize, FormatError> {
+    ///
+    /// # Errors
+    /// As for [`Self::varint`].
+    pub fn length(&mut self) -> Result<usize, FormatError> {
         let value = self.varint()?;
         usize::try_from(value).map_err(|_| FormatError::invalid(self.part, "a length is too large"))
     }
 
     /// Little-endian base 128; only the shortest form of a number is valid.
-    pub(crate) fn varint(&mut self) -> Result<u64, FormatError> {
+    ///
+    /// # Errors
+    /// [`FormatError`] if it is cut off, too long or too large.
+    pub fn varint(&mut self) -> Result<u64, FormatError> {
         let mut value = 0u64;
         for index in 0..MAX_VARINT_BYTES {
             let byte = self.u8()?;
@@ -89,8 +106,7 @@ impl<'a> ByteReader<'a> {
 }
 
 /// Appends `value` as little-endian base 128.
-#[cfg(feature = "encoder")]
-pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;

@@ -4,7 +4,7 @@
 //! length of the file; metadata and tiles are verified when they are asked for, so that damage
 //! in one place does not hide what is intact elsewhere.
 
-pub(crate) mod bytes;
+pub mod bytes;
 mod check;
 pub mod condensed;
 mod header;
@@ -20,19 +20,22 @@ pub use source::{Source, StoredFile};
 pub use tiles::TilePayload;
 pub use work::{WorkBound, tile_work};
 
-use crate::error::{Error, FormatError, Result};
+use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::metadata::Metadata;
 use crate::tile_grid::TileGrid;
 use std::ops::Range;
+use tessera_dict::DictId;
 
 /// A file taken apart but not decoded.
 #[derive(Debug, Clone)]
 pub struct Container<'a> {
     source: Source<'a>,
     header: Header,
-    /// The header as stored; the checksums of table and tiles cover it.
-    header_bytes: Vec<u8>,
+    /// Bytes of the header.
+    header_len: usize,
+    /// What the checksums of tiles begin with, as far as it is known: see [`covered`].
+    covered: Option<Vec<u8>>,
     /// Where each tile should lie; the last ones may be beyond the end of a truncated file.
     tiles: Vec<Range<usize>>,
     limits: Limits,
@@ -54,7 +57,7 @@ impl<'a> Container<'a> {
         let start = source.read(0..source.len().min(header::MAX_LEN))?;
         let (header, header_len) = Header::read(&start, integrity)?;
         check_limits(&header, limits)?;
-        let header_bytes = start[..header_len].to_vec();
+        let header_bytes = &start[..header_len];
         let table = header_len
             .checked_add(header.metadata_len)
             .filter(|&start| start <= source.len())
@@ -62,15 +65,24 @@ impl<'a> Container<'a> {
                 part: "the metadata",
                 offset: source.len(),
             })?;
-        let tiles = tiles::read_table(&source, &header_bytes, table, header.grid(), integrity)?;
+        let tiles = tiles::read_table(&source, header_bytes, table, header.grid(), integrity)?;
         Ok(Self {
             source,
+            covered: covered(header_bytes, header.dictionary, header.dictionary),
+            header_len,
             header,
-            header_bytes,
             tiles,
             limits: *limits,
             integrity,
         })
+    }
+
+    /// Says which dictionary it is that the header names, perhaps by the start of its identity alone: the checksums of
+    /// tiles cover all of it.
+    pub(crate) fn with_dictionary(mut self, identity: DictId) -> Result<Self> {
+        let header = self.source.read(0..self.header_len)?;
+        self.covered = covered(&header, self.header.dictionary, identity);
+        Ok(self)
     }
 
     /// The header.
@@ -93,7 +105,7 @@ impl<'a> Container<'a> {
     /// # Errors
     /// [`Error::Format`] or [`Error::Limits`]; the picture may still be intact.
     pub fn metadata(&self) -> Result<Metadata> {
-        let start = self.header_bytes.len();
+        let start = self.header_len;
         let section = self.source.read(start..start + self.header.metadata_len)?;
         metadata::read(&section, start, &self.limits, self.integrity)
     }
@@ -101,11 +113,20 @@ impl<'a> Container<'a> {
     /// The verified payload of a tile.
     ///
     /// # Errors
-    /// [`Error::Format`] when the tile is cut off or damaged.
+    /// [`Error::Format`] when the tile is cut off or damaged, [`Error::Dictionary`] when the header names the dictionary by
+    /// the start of its identity and nobody has said which one that is.
     pub fn tile(&self, index: usize) -> Result<TilePayload<'a>> {
+        let covered = match (&self.covered, self.integrity) {
+            (Some(covered), _) => covered.as_slice(),
+            (None, Integrity::Ignored) => &[],
+            (None, Integrity::Checked) => {
+                let id = self.header.dictionary;
+                return Err(DictionaryError::Missing { id }.into());
+            }
+        };
         let payload = tiles::read_tile(
             &self.source,
-            &self.header_bytes,
+            covered,
             index,
             self.tiles[index].clone(),
             self.header.format.alpha && self.header.lossless.is_none(),
@@ -165,6 +186,19 @@ impl<'a> Container<'a> {
     }
 }
 
+/// What the checksums of tiles begin with: the header, and what it leaves out of the identity of its dictionary. `None` if
+/// that is not the dictionary it names.
+fn covered(header: &[u8], name: DictId, identity: DictId) -> Option<Vec<u8>> {
+    match (name, identity) {
+        (DictId::Prefix(start), DictId::Hash(hash)) => {
+            let rest = hash.strip_prefix(&start)?;
+            Some([header, rest].concat())
+        }
+        (DictId::Prefix(_), _) => None,
+        _ => Some(header.to_vec()),
+    }
+}
+
 fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
     let pixels = u64::from(header.width) * u64::from(header.height);
     limits::check("pixels", pixels, limits.pixels)?;
@@ -179,16 +213,90 @@ fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
 
 /// Puts a file together. `tiles` are the payloads in raster order.
 #[cfg(feature = "encoder")]
-pub fn write(mut header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8> {
+pub fn write(header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8> {
+    let identity = header.dictionary;
+    write_with(header, identity, metadata, tiles)
+}
+
+/// The same for a header that may name the dictionary with this identity by its start.
+#[cfg(feature = "encoder")]
+pub(crate) fn write_with(
+    mut header: Header,
+    identity: DictId,
+    metadata: &Metadata,
+    tiles: &[TileData],
+) -> Vec<u8> {
     debug_assert_eq!(tiles.len(), header.grid().count());
     let section = metadata::write(metadata);
     header.metadata_len = section.len();
     let mut file = header.write();
     let header_len = file.len();
+    let covered = covered(&file, header.dictionary, identity);
     file.extend(section);
-    tiles::write(&mut file, header_len, tiles);
+    tiles::write(&mut file, header_len, &covered.unwrap_or_default(), tiles);
     file
 }
 
 #[cfg(feature = "encoder")]
 pub use tiles::TileData;
+
+#[cfg(all(test, feature = "encoder"))]
+mod tests {
+    use super::*;
+    use crate::{Decoder, Encoder, Picture};
+    use tessera_dict::Dictionary;
+
+    fn own() -> Dictionary {
+        let edit = |parts: &mut tessera_dict::DictionaryBuilder| parts.provenance = "own".into();
+        Dictionary::builtin().edited(edit).unwrap()
+    }
+
+    fn short_named(tile_log2: u8) -> Vec<u8> {
+        let samples = (0..90 * 70).map(|i| (i % 90 * i / 70) as u8).collect();
+        let encoder = Encoder::new().effort(1).tile_log2(tile_log2);
+        let encoder = encoder.dictionary(own()).short_dictionary_name(true);
+        let picture = Picture::gray8(90, 70, samples).unwrap();
+        encoder.encode(&picture).unwrap().bytes
+    }
+
+    #[test]
+    fn another_dictionary_with_the_same_short_name_is_noticed() {
+        let DictId::Hash(right) = own().id() else {
+            panic!("a learned dictionary is named by its hash");
+        };
+        let mut wrong = right;
+        wrong[15] ^= 1;
+        for tile_log2 in [6, 10] {
+            let file = short_named(tile_log2);
+            let parse = || Container::parse(&file[..], &Limits::default(), Integrity::Checked);
+            let with = |hash| {
+                parse()
+                    .unwrap()
+                    .with_dictionary(DictId::Hash(hash))
+                    .unwrap()
+            };
+            assert!(with(right).check().is_ok());
+            let Err(Error::Format(FormatError::Tile { cause, .. })) = with(wrong).check() else {
+                panic!("not noticed in tiles of 2^{tile_log2}");
+            };
+            assert_eq!(*cause, FormatError::Damaged { part: "a tile" });
+            // Without any dictionary nothing can be said.
+            let unknown = parse().unwrap().check();
+            assert!(matches!(unknown, Err(Error::Dictionary(_))));
+        }
+    }
+
+    #[test]
+    fn short_named_files_decode_and_damage_is_noticed() {
+        let decoder = Decoder::new().dictionary(own());
+        let file = short_named(6);
+        assert!(decoder.decode(&file).is_ok());
+        let mut damaged = file.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        assert!(matches!(decoder.decode(&damaged), Err(Error::Format(_))));
+        assert!(matches!(
+            Decoder::new().decode(&file),
+            Err(Error::Dictionary(_))
+        ));
+    }
+}

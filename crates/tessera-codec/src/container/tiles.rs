@@ -1,8 +1,8 @@
 //! The tile table and the tiles (`spec/container.md`, "Tiles").
 //!
 //! A picture of one tile has no table: the tile goes on to the end of the file. The checksum of
-//! a tile covers the header and the tile's number too, so that a tile moved to another place or
-//! another file is noticed.
+//! a tile covers the header, what the name of the dictionary leaves out, and the tile's number too, so that a tile moved
+//! to another place or another file is noticed, and so is another dictionary with the same short name.
 
 use crate::container::bytes::{ByteReader, MAX_VARINT_BYTES};
 use crate::container::check::{CRC_LEN, Integrity, crc32};
@@ -93,10 +93,10 @@ fn place_tiles(lengths: &[usize], start: usize) -> Result<Vec<Range<usize>>, For
     lengths.iter().map(&mut place).collect()
 }
 
-/// Verifies the tile in `range` and splits it into its payloads.
+/// Verifies the tile in `range` and splits it into its payloads. `covered` is what its checksum begins with.
 pub(crate) fn read_tile<'a>(
     source: &Source<'a>,
-    header: &[u8],
+    covered: &[u8],
     index: usize,
     range: Range<usize>,
     has_alpha: bool,
@@ -112,7 +112,7 @@ pub(crate) fn read_tile<'a>(
     let start = range.start;
     let bytes = source.read(range)?;
     let (body, crc) = bytes.split_last_chunk::<CRC_LEN>().ok_or(truncated)?;
-    let expected = tile_crc(header, index, body);
+    let expected = tile_crc(covered, index, body);
     integrity.demand(expected == *crc, TILE)?;
     let (colour, alpha) = split_body(body, start, has_alpha)?;
     Ok(TilePayload {
@@ -139,8 +139,8 @@ fn split_body(
     Ok((start..end, Some(end..body.len())))
 }
 
-fn tile_crc(header: &[u8], index: usize, body: &[u8]) -> [u8; CRC_LEN] {
-    crc32(&[header, &(index as u32).to_le_bytes(), body])
+fn tile_crc(covered: &[u8], index: usize, body: &[u8]) -> [u8; CRC_LEN] {
+    crc32(&[covered, &(index as u32).to_le_bytes(), body])
 }
 
 /// The coded planes of one tile on their way into a file.
@@ -178,9 +178,9 @@ impl TileData {
     }
 }
 
-/// Appends table and tiles to a file that holds header and metadata.
+/// Appends table and tiles to a file that holds header and metadata; `covered` is what the checksums of tiles begin with.
 #[cfg(feature = "encoder")]
-pub(crate) fn write(file: &mut Vec<u8>, header_len: usize, tiles: &[TileData]) {
+pub(crate) fn write(file: &mut Vec<u8>, header_len: usize, covered: &[u8], tiles: &[TileData]) {
     if tiles.len() > 1 {
         let start = file.len();
         for tile in tiles {
@@ -193,7 +193,7 @@ pub(crate) fn write(file: &mut Vec<u8>, header_len: usize, tiles: &[TileData]) {
     for (index, tile) in tiles.iter().enumerate() {
         let start = file.len();
         tile.put(file);
-        let crc = tile_crc(&file[..header_len], index, &file[start..]);
+        let crc = tile_crc(covered, index, &file[start..]);
         file.extend(crc);
     }
 }

@@ -2,20 +2,33 @@
 //!
 //! With a price of a byte that is the same everywhere, every picture is coded where error plus price of its bytes is
 //! least; the price is what the budget makes it. All pictures are coded at some quantisers around the one that would meet
-//! the budget alone, and the choice is made among what was measured.
+//! the budget alone, those that may be small without loss are also coded so, and the choice is made among what was measured.
+
+mod choice;
+mod gains;
 
 use super::gather::Found;
 use crate::exit::Usage;
-use crate::verbosity;
 use anyhow::{Result, bail};
+pub(super) use choice::Coded;
+use choice::{LOSSLESS, Sets, Sum, Trial, cheapest_that_fits, pick, prices, sum, take};
+use gains::tell_gains;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use tessera_codec::{Encoder, Error, Target};
+use tessera_codec::{Encoded, Encoder, Error, PreparedDictionary, Target};
 
 /// Pictures and how they are encoded.
+#[derive(Clone)]
 pub(super) struct Batch<'a> {
     pub(super) found: &'a [Found],
     pub(super) encoder: Encoder,
+    /// The dictionary it has, unless that is the built-in one.
+    pub(super) dictionary: Option<PreparedDictionary>,
+    /// Whether pictures that are alike are predicted from each other.
+    pub(super) series: bool,
+    /// Whether to say what one budget for all gains.
+    pub(super) tells_gains: bool,
+    /// Whether pictures keep being lossy where they would be smaller without loss.
+    pub(super) lossy: bool,
     /// What the same quality for all is, from 0 to 100.
     pub(super) even: fn(u8) -> Target,
 }
@@ -31,16 +44,6 @@ pub(super) enum Goal {
     Psnr(f64),
 }
 
-/// One way to code a picture.
-#[derive(Debug, Clone)]
-struct Trial {
-    bytes: usize,
-    /// Squared error in squares of the whole range.
-    error: f64,
-    samples: u64,
-    file: Vec<u8>,
-}
-
 /// Bytes of the trailer and the start of an index.
 const INDEX_BYTES: usize = 60;
 /// Bytes of a name and a place in the index, beyond the letters that are not shared.
@@ -49,6 +52,9 @@ const ENTRY_BYTES: usize = 9;
 const QUANTISERS: std::ops::RangeInclusive<i32> = 8..=120;
 /// Where the search begins.
 const FIRST_QUANTISER: i32 = 64;
+/// How many times the bytes at that quantiser a lossless file may have; its error is worth half of the bytes at most, and
+/// the right quantiser is hardly ever so much finer.
+const LOSSLESS_REACH: u64 = 4;
 /// Indices of the quantiser that halve the bytes, about.
 const PER_HALVING: f64 = 11.0;
 /// Distance of the quantisers that are measured around the right one.
@@ -56,8 +62,38 @@ const AROUND: i32 = 3;
 /// Most sets of encodes of the search.
 const MOST_PASSES: usize = 8;
 
-/// Encodes all pictures so that the goal is met; the files in the order of the pictures.
-pub(super) fn allocate(batch: &Batch<'_>, goal: Goal, fixed: usize) -> Result<Vec<Vec<u8>>> {
+/// Encodes all pictures so that the goal is met by those that can be read; what became of each, in their order.
+pub(super) fn allocate(batch: &Batch<'_>, goal: Goal, fixed: usize) -> Result<Vec<Result<Coded>>> {
+    let (mut readable, mut trials) = (Vec::new(), Vec::new());
+    let probed = probe(batch).into_iter().zip(batch.found);
+    let states: Vec<Result<()>> = probed
+        .map(|(trial, picture)| {
+            trials.push(trial?);
+            readable.push(picture.clone());
+            Ok(())
+        })
+        .collect();
+    let mut chosen = match readable.is_empty() {
+        true => Vec::new(),
+        false => {
+            let found = &readable;
+            choose(
+                &Batch {
+                    found,
+                    ..batch.clone()
+                },
+                goal,
+                fixed,
+                trials,
+            )?
+        }
+    }
+    .into_iter();
+    let coded = |state: Result<()>| state.map(|()| chosen.next().unwrap_or_default());
+    Ok(states.into_iter().map(coded).collect())
+}
+
+fn choose(batch: &Batch<'_>, goal: Goal, fixed: usize, first: Vec<Trial>) -> Result<Vec<Coded>> {
     match goal {
         Goal::Each(_) => unreachable!("pictures that stand alone are encoded one by one"),
         Goal::Size { bytes, even } => {
@@ -71,30 +107,24 @@ pub(super) fn allocate(batch: &Batch<'_>, goal: Goal, fixed: usize) -> Result<Ve
             };
             match even {
                 true => evenly(batch, room),
-                false => by_price(batch, room),
+                false => by_price(batch, room, first),
             }
         }
         Goal::Psnr(decibels) => {
             let most = 10f64.powf(-decibels / 10.0);
-            by_price_for_error(batch, most)
+            by_price_for_error(batch, most, first)
         }
     }
 }
 
-/// What a choice for every picture adds up to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Sum {
-    bytes: f64,
-    error: f64,
-}
-
 /// The best common quality that fits.
-fn evenly(batch: &Batch<'_>, room: usize) -> Result<Vec<Vec<u8>>> {
+fn evenly(batch: &Batch<'_>, room: usize) -> Result<Vec<Coded>> {
     let (mut fits, mut low, mut high) = (None, 0u8, 101u8);
     while low < high {
         let quality = (low + high) / 2;
-        match measure(batch, (batch.even)(quality.min(100))) {
-            Ok(trials) if total(&trials).bytes <= room as f64 => {
+        let encoder = batch.encoder.clone().target((batch.even)(quality.min(100)));
+        match measure(batch, &encoder) {
+            Ok(trials) if trials.iter().sum::<Sum>().bytes <= room as f64 => {
                 fits = Some(trials);
                 low = quality + 1;
             }
@@ -105,15 +135,13 @@ fn evenly(batch: &Batch<'_>, room: usize) -> Result<Vec<Vec<u8>>> {
     let Some(trials) = fits else {
         bail!(too_small(room));
     };
-    Ok(trials.into_iter().map(|trial| trial.file).collect())
+    Ok(trials.into_iter().map(|trial| trial.coded).collect())
 }
 
 /// Whether no encode of some picture is as good as was asked for.
 fn is_too_good(error: &anyhow::Error) -> bool {
-    let causes = error.chain().filter_map(|cause| cause.downcast_ref());
-    causes
-        .into_iter()
-        .any(|cause| matches!(cause, Error::TargetUnreachable(_)))
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
+    causes.any(|cause| matches!(cause, Error::TargetUnreachable(_)))
 }
 
 fn too_small(room: usize) -> Usage {
@@ -122,74 +150,114 @@ fn too_small(room: usize) -> Usage {
     ))
 }
 
-/// Sets of encodes by quantiser.
-type Sets = BTreeMap<i32, Vec<Trial>>;
-
 /// Measures around the quantiser at which all pictures together stop to fit, and picks by price.
-fn by_price(batch: &Batch<'_>, room: usize) -> Result<Vec<Vec<u8>>> {
+fn by_price(batch: &Batch<'_>, room: usize, first: Vec<Trial>) -> Result<Vec<Coded>> {
     let fits = |sum: Sum| sum.bytes <= room as f64;
-    let sets = sets_around(batch, &fits)?;
-    tell_gains(&sets, &fits);
-    let choice = cheapest_that_fits(&sets, &fits);
-    let Some(choice) = choice else {
-        bail!(too_small(room));
-    };
-    Ok(files(sets, &choice))
+    let sets = Search::new(batch, first)?.around(&fits)?;
+    if batch.tells_gains {
+        tell_gains(&sets, &fits);
+    }
+    match cheapest_that_fits(&sets, &fits) {
+        Some(choice) => Ok(take(sets, &choice)),
+        None => bail!(too_small(room)),
+    }
 }
 
 /// The same for a limit on the error: the dearest bytes that are still needed.
-fn by_price_for_error(batch: &Batch<'_>, most: f64) -> Result<Vec<Vec<u8>>> {
-    let meets = |sum: Sum, samples: f64| sum.error <= most * samples;
-    let trials = measure(batch, Target::Quantiser(FIRST_QUANTISER as u8))?;
-    let samples: f64 = trials.iter().map(|trial| trial.samples as f64).sum();
-    let too_coarse = |sum: Sum| !meets(sum, samples);
-    let mut sets = sets_around(batch, &too_coarse)?;
-    sets.entry(FIRST_QUANTISER).or_insert(trials);
+fn by_price_for_error(batch: &Batch<'_>, most: f64, first: Vec<Trial>) -> Result<Vec<Coded>> {
+    let samples: f64 = first.iter().map(|trial| trial.samples as f64).sum();
+    let too_coarse = |sum: Sum| sum.error > most * samples;
+    let sets = Search::new(batch, first)?.around(&too_coarse)?;
     // From coarse to fine, the first choice that is good enough.
-    let choices = prices().rev().map(|price| pick(&sets, price));
-    let choice = choices
-        .into_iter()
-        .find(|choice| meets(sum(&sets, choice), samples));
-    match choice {
-        Some(choice) => Ok(files(sets, &choice)),
+    let mut choices = prices().rev().map(|price| pick(&sets, price));
+    match choices.find(|choice| !too_coarse(sum(&sets, choice))) {
+        Some(choice) => Ok(take(sets, &choice)),
         None => bail!(Usage("this PSNR cannot be reached; ask for less".into())),
     }
 }
 
-fn files(mut sets: Sets, choice: &[i32]) -> Vec<Vec<u8>> {
-    let mut take = |(at, quantiser): (usize, &i32)| {
-        let set = sets.get_mut(quantiser)?;
-        Some(std::mem::take(&mut set[at].file))
-    };
-    choice.iter().enumerate().filter_map(&mut take).collect()
+/// What was measured so far.
+struct Search<'a> {
+    batch: &'a Batch<'a>,
+    /// The lossless file of each picture that may have a small one.
+    exact: Vec<Option<Trial>>,
+    sets: Sets,
 }
 
-/// Encodes at the finest quantiser that fits, the next one, and some around.
-fn sets_around(batch: &Batch<'_>, fits: &impl Fn(Sum) -> bool) -> Result<Sets> {
-    let mut sets = Sets::new();
-    let mut quantiser = FIRST_QUANTISER;
-    let (mut fine, mut coarse) = (*QUANTISERS.start() - 1, *QUANTISERS.end() + 1);
-    for _ in 0..MOST_PASSES {
-        let trials = measure(batch, Target::Quantiser(quantiser as u8))?;
-        let whole = total(&trials);
-        sets.insert(quantiser, trials);
-        match fits(whole) {
-            true => coarse = quantiser,
-            false => fine = quantiser,
-        }
-        if coarse - fine <= 1 {
-            break;
-        }
-        let next = quantiser + distance(whole, fits).round() as i32;
-        quantiser = next.clamp(fine + 1, coarse - 1);
+impl<'a> Search<'a> {
+    /// Begins with encodes at the first quantiser.
+    fn new(batch: &'a Batch<'a>, first: Vec<Trial>) -> Result<Self> {
+        let exact = (batch.found.par_iter().zip(&first))
+            .map(|(picture, trial)| lossless(batch, picture, trial))
+            .collect::<Result<_>>()?;
+        let mut search = Self {
+            batch,
+            exact,
+            sets: Sets::new(),
+        };
+        search.insert(FIRST_QUANTISER, first);
+        Ok(search)
     }
-    let middle = coarse.clamp(*QUANTISERS.start(), *QUANTISERS.end());
-    for around in [middle - AROUND, middle - 1, middle, middle + AROUND] {
-        if QUANTISERS.contains(&around) && !sets.contains_key(&around) {
-            sets.insert(around, measure(batch, Target::Quantiser(around as u8))?);
+
+    /// A file without loss takes the place of one that is no smaller.
+    fn insert(&mut self, quantiser: i32, mut trials: Vec<Trial>) {
+        for (trial, exact) in trials.iter_mut().zip(&self.exact) {
+            if let Some(exact) = exact
+                && exact.bytes() <= trial.bytes()
+            {
+                *trial = exact.clone();
+            }
         }
+        self.sets.insert(quantiser, trials);
     }
-    Ok(sets)
+
+    /// What all pictures come to at a quantiser.
+    fn at(&mut self, quantiser: i32) -> Result<Sum> {
+        if !self.sets.contains_key(&quantiser) {
+            let trials = measure(self.batch, &at_quantiser(self.batch, quantiser))?;
+            self.insert(quantiser, trials);
+        }
+        Ok(self.sets[&quantiser].iter().sum())
+    }
+
+    /// Encodes at the finest quantiser that fits, the next one, some around, and without loss.
+    fn around(mut self, fits: &impl Fn(Sum) -> bool) -> Result<Sets> {
+        let mut quantiser = FIRST_QUANTISER;
+        let (mut fine, mut coarse) = (*QUANTISERS.start() - 1, *QUANTISERS.end() + 1);
+        for _ in 0..MOST_PASSES {
+            let whole = self.at(quantiser)?;
+            match fits(whole) {
+                true => coarse = quantiser,
+                false => fine = quantiser,
+            }
+            if coarse - fine <= 1 {
+                break;
+            }
+            let next = quantiser + distance(whole, fits).round() as i32;
+            quantiser = next.clamp(fine + 1, coarse - 1);
+        }
+        let middle = coarse.clamp(*QUANTISERS.start(), *QUANTISERS.end());
+        for around in [middle - AROUND, middle - 1, middle, middle + AROUND] {
+            if QUANTISERS.contains(&around) {
+                self.at(around)?;
+            }
+        }
+        Ok(self.with_lossless())
+    }
+
+    /// All sets and that of the lossless files; where there is none, the finest encode stands for it.
+    fn with_lossless(self) -> Sets {
+        let Self {
+            exact, mut sets, ..
+        } = self;
+        if let Some(finest) = sets.values().next() {
+            let pairs = exact.into_iter().zip(finest);
+            let best = pairs.map(|(exact, finest)| exact.unwrap_or_else(|| finest.clone()));
+            let best = best.collect();
+            sets.insert(LOSSLESS, best);
+        }
+        sets
+    }
 }
 
 /// How many indices of the quantiser away all pictures would just fit.
@@ -209,247 +277,57 @@ fn distance(whole: Sum, fits: &impl Fn(Sum) -> bool) -> f64 {
     PER_HALVING * high
 }
 
-fn measure(batch: &Batch<'_>, target: Target) -> Result<Vec<Trial>> {
-    let encoder = batch
-        .encoder
-        .clone()
-        .target(target)
-        .measure_distortion(true);
+fn at_quantiser(batch: &Batch<'_>, quantiser: i32) -> Encoder {
+    let encoder = batch.encoder.clone().lossless(false);
+    encoder.target(Target::Quantiser(quantiser as u8))
+}
+
+/// Encodes at the first quantiser of all pictures that can be read.
+fn probe(batch: &Batch<'_>) -> Vec<Result<Trial>> {
+    let encoder = at_quantiser(batch, FIRST_QUANTISER);
+    let encode = |picture: &Found| {
+        let encoded = picture.encode_loudly(|source| encoder.encode_rows(source))?;
+        Ok(Trial::from(encoded))
+    };
+    batch.found.par_iter().map(encode).collect()
+}
+
+fn measure(batch: &Batch<'_>, encoder: &Encoder) -> Result<Vec<Trial>> {
     let trial = |picture: &Found| {
-        let encoded = batch.encode_by(picture, &encoder)?;
-        let distortion = encoded.measured.map(|measured| measured.distortion);
-        Ok(Trial {
-            bytes: encoded.bytes.len(),
-            error: distortion.map_or(0.0, |distortion| distortion.squared_error()),
-            samples: distortion.map_or(0, |distortion| distortion.samples()),
-            file: encoded.bytes,
-        })
+        let encoded = picture.encode(|source| encoder.encode_rows(source))?;
+        Ok(Trial::from(encoded))
     };
     batch.found.par_iter().map(trial).collect()
 }
 
-fn total(trials: &[Trial]) -> Sum {
-    Sum {
-        bytes: trials.iter().map(|trial| trial.bytes as f64).sum(),
-        error: trials.iter().map(|trial| trial.error).sum(),
+/// The lossless file of a picture, if it may be worth its bytes.
+fn lossless(batch: &Batch<'_>, picture: &Found, first: &Trial) -> Result<Option<Trial>> {
+    if batch.lossy {
+        return Ok(None);
     }
-}
-
-fn sum(sets: &Sets, choice: &[i32]) -> Sum {
-    let chosen = choice
-        .iter()
-        .enumerate()
-        .map(|(at, quantiser)| &sets[quantiser][at]);
-    chosen.fold(
-        Sum {
-            bytes: 0.0,
-            error: 0.0,
-        },
-        |sum, trial| Sum {
-            bytes: sum.bytes + trial.bytes as f64,
-            error: sum.error + trial.error,
-        },
-    )
-}
-
-/// Prices of a byte, from bytes that cost nothing to bytes that nothing is worth.
-fn prices() -> impl DoubleEndedIterator<Item = f64> {
-    (0..1200).map(|step| 10f64.powf(-12.0 + f64::from(step) / 100.0))
-}
-
-/// For every picture the quantiser at which error and price of the bytes are least.
-fn pick(sets: &Sets, price: f64) -> Vec<i32> {
-    let count = sets.values().next().map_or(0, Vec::len);
-    let cost = |at: usize, quantiser: i32| {
-        let trial = &sets[&quantiser][at];
-        trial.error + price * trial.bytes as f64
+    let most = LOSSLESS_REACH * first.coded.file.len() as u64;
+    let encode = |source: &mut dyn tessera_codec::RowSource| {
+        batch.encoder.encode_lossless_within(source, most)
     };
-    let cheapest = |at: usize| {
-        let quantisers = sets.keys().copied();
-        quantisers.min_by(|&a, &b| cost(at, a).total_cmp(&cost(at, b)))
-    };
-    (0..count).filter_map(cheapest).collect()
+    Ok(picture.encode(encode)?.map(Trial::from))
 }
 
-/// The choice of the lowest price that fits, and finer pictures where what is left of the room allows it, those first that
-/// gain most for their bytes.
-fn cheapest_that_fits(sets: &Sets, fits: &impl Fn(Sum) -> bool) -> Option<Vec<i32>> {
-    let mut choice = prices()
-        .map(|price| pick(sets, price))
-        .find(|choice| fits(sum(sets, choice)))?;
-    let mut whole = sum(sets, &choice);
-    let mut steps: Vec<(f64, usize, i32)> = Vec::new();
-    for (at, &own) in choice.iter().enumerate() {
-        let from = &sets[&own][at];
-        for (&quantiser, set) in sets.range(..own) {
-            let (gain, cost) = (
-                from.error - set[at].error,
-                set[at].bytes as f64 - from.bytes as f64,
-            );
-            if gain > 0.0 && cost > 0.0 {
-                steps.push((gain / cost, at, quantiser));
-            }
-        }
-    }
-    steps.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut moved = vec![false; choice.len()];
-    for (_, at, quantiser) in steps {
-        let (from, to) = (&sets[&choice[at]][at], &sets[&quantiser][at]);
-        let next = Sum {
-            bytes: whole.bytes + to.bytes as f64 - from.bytes as f64,
-            error: whole.error + to.error - from.error,
-        };
-        if !moved[at] && fits(next) {
-            moved[at] = true;
-            choice[at] = quantiser;
-            whole = next;
-        }
-    }
-    Some(choice)
-}
-
-/// Says what one budget for all gains over the same PSNR for all and over the same bytes per pixel, in total squared error at
-/// the same number of bytes, as far as what was measured tells.
-fn tell_gains(sets: &Sets, fits: &impl Fn(Sum) -> bool) {
-    let Some(choice) = cheapest_that_fits(sets, fits) else {
-        return;
-    };
-    let own = sum(sets, &choice);
-    let curves: Vec<Curve> = (0..choice.len()).map(|at| Curve::new(sets, at)).collect();
-    let same_psnr = |curve: &Curve, log: f64| curve.at_error(log + curve.samples.ln());
-    let same_rate = |curve: &Curve, log: f64| curve.at_bytes(log + curve.samples.ln());
-    let evenly = |point: &dyn Fn(&Curve, f64) -> Sum| {
-        let whole = |log: f64| {
-            let sums = curves.iter().map(|curve| point(curve, log));
-            sums.fold(
-                Sum {
-                    bytes: 0.0,
-                    error: 0.0,
-                },
-                |a, b| Sum {
-                    bytes: a.bytes + b.bytes,
-                    error: a.error + b.error,
-                },
-            )
-        };
-        // Bytes rise or fall along the scale; look for the place where they are those of the choice.
-        let rising = whole(1.0).bytes > whole(0.0).bytes;
-        let (mut low, mut high) = (-40.0, 40.0);
-        for _ in 0..60 {
-            let middle = (low + high) / 2.0;
-            match (whole(middle).bytes > own.bytes) == rising {
-                true => high = middle,
-                false => low = middle,
-            }
-        }
-        whole((low + high) / 2.0).error
-    };
-    let change = |error: f64| 100.0 * (own.error / error - 1.0);
-    verbosity::note(format_args!(
-        "one budget for all: {:+.1} % squared error against the same PSNR for every picture, {:+.1} % against the same bits per pixel (from {} encodes of each)",
-        change(evenly(&same_psnr)),
-        change(evenly(&same_rate)),
-        sets.len()
-    ));
-}
-
-/// Logarithms of bytes and error of a picture, from fine to coarse.
-struct Curve {
-    points: Vec<[f64; 2]>,
-    samples: f64,
-}
-
-impl Curve {
-    fn new(sets: &Sets, at: usize) -> Self {
-        let point = |set: &Vec<Trial>| {
-            let Trial { bytes, error, .. } = set[at];
-            [(bytes as f64).ln(), error.max(1e-12).ln()]
-        };
-        let samples = sets.values().next().map_or(1, |set| set[at].samples.max(1));
+impl From<Encoded> for Trial {
+    fn from(encoded: Encoded) -> Self {
+        let distortion = encoded.measured.map(|measured| measured.distortion);
         Self {
-            points: sets.values().map(point).collect(),
-            samples: samples as f64,
-        }
-    }
-
-    fn at_error(&self, log_error: f64) -> Sum {
-        self.at(log_error, 1)
-    }
-
-    fn at_bytes(&self, log_bytes: f64) -> Sum {
-        self.at(log_bytes, 0)
-    }
-
-    /// The point with this logarithm, on the line through the two measured ones around or nearest to it.
-    fn at(&self, log: f64, axis: usize) -> Sum {
-        let distance = |pair: &&[[f64; 2]]| ((pair[0][axis] + pair[1][axis]) / 2.0 - log).abs();
-        let pairs = self.points.windows(2);
-        let nearest = pairs.min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let [from, to] = match nearest {
-            Some(&[from, to]) => [from, to],
-            _ => [self.points[0]; 2],
-        };
-        let span = to[axis] - from[axis];
-        let part = if span.abs() < 1e-9 {
-            0.0
-        } else {
-            (log - from[axis]) / span
-        };
-        let value = |axis: usize| (from[axis] + part * (to[axis] - from[axis])).exp();
-        Sum {
-            bytes: value(0),
-            error: value(1),
+            error: distortion.map_or(0.0, |distortion| distortion.squared_error()),
+            samples: distortion.map_or(0, |distortion| distortion.samples()),
+            coded: encoded.into(),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A picture whose error falls by `gain` from one quantiser to the next finer one.
-    fn set(bytes: [usize; 2], error: [f64; 2]) -> Vec<Trial> {
-        let trial = |at: usize| Trial {
-            bytes: bytes[at],
-            error: error[at],
-            samples: 100,
-            file: vec![at as u8],
-        };
-        vec![trial(0), trial(1)]
-    }
-
-    fn sets() -> Sets {
-        // The second picture gains four times as much from its finer encode.
-        let coarse = set([100, 100], [10.0, 40.0]);
-        let fine = set([200, 200], [5.0, 20.0]);
-        Sets::from([(60, fine), (70, coarse)])
-    }
-
-    #[test]
-    fn bytes_go_where_they_lower_the_error_most() {
-        let within = |room: f64| move |sum: Sum| sum.bytes <= room;
-        assert_eq!(
-            cheapest_that_fits(&sets(), &within(400.0)),
-            Some(vec![60, 60])
-        );
-        assert_eq!(
-            cheapest_that_fits(&sets(), &within(300.0)),
-            Some(vec![70, 60])
-        );
-        assert_eq!(
-            cheapest_that_fits(&sets(), &within(299.0)),
-            Some(vec![70, 70])
-        );
-        assert_eq!(cheapest_that_fits(&sets(), &within(199.0)), None);
-        assert_eq!(files(sets(), &[70, 60]), [vec![0], vec![1]]);
-    }
-
-    #[test]
-    fn curves_go_through_what_was_measured() {
-        let curve = Curve::new(&sets(), 1);
-        let there = curve.at_bytes(200f64.ln());
-        assert!((there.error - 20.0).abs() < 1e-9 && (there.bytes - 200.0).abs() < 1e-9);
-        let between = curve.at_error(30f64.ln());
-        assert!((100.0..200.0).contains(&between.bytes));
+impl From<Encoded> for Coded {
+    fn from(encoded: Encoded) -> Self {
+        Self {
+            lossless: encoded.lossless.is_some(),
+            file: encoded.bytes,
+        }
     }
 }

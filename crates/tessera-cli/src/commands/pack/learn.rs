@@ -1,15 +1,23 @@
 //! The dictionary of a pack: one that is named, or one learned from its pictures if that pays.
 
 use super::PackArgs;
+use super::budget::{Batch, Goal};
+use super::filling;
 use super::gather::Found;
 use crate::progress::StageBar;
 use crate::{dictionaries, verbosity};
 use anyhow::Result;
+use rayon::prelude::*;
+use tessera_codec::Target;
 use tessera_dict::Dictionary;
 use tessera_train::{TrainError, Trainer};
 
 /// From this many pictures on a dictionary is learned unless that is forbidden.
 const WORTH_TRYING: usize = 64;
+/// Pictures that are encoded to see whether most of them are lossless, which need no dictionary.
+const SAMPLE: usize = 12;
+/// Effort of a look at which pictures are series.
+const LOOK_EFFORT: u8 = 2;
 
 /// The dictionary to encode with; `None` is the built-in one.
 pub(super) fn dictionary(args: &PackArgs, found: &[Found]) -> Result<Option<Dictionary>> {
@@ -17,11 +25,59 @@ pub(super) fn dictionary(args: &PackArgs, found: &[Found]) -> Result<Option<Dict
         let own = dictionaries::load(spec)?;
         return Ok((own.id() != Dictionary::builtin().id()).then_some(own));
     }
-    let wanted = args.train || found.len() >= WORTH_TRYING && !args.no_train;
-    match wanted {
+    let worth_trying = || {
+        let enough = !args.no_train && found.len() >= WORTH_TRYING;
+        enough && !are_mostly_lossless(args, found) && !are_mostly_series(args, found)
+    };
+    match args.train || worth_trying() {
         true => learned(args, found),
         false => Ok(None),
     }
+}
+
+/// Whether most pictures, as some of them say, are smaller without loss.
+fn are_mostly_lossless(args: &PackArgs, found: &[Found]) -> bool {
+    if args.lossy {
+        return false;
+    }
+    let batch = args.batch(found, None);
+    let target = match args.goal() {
+        Goal::Each(target) => target,
+        _ => Target::default(),
+    };
+    let sample = found.iter().step_by(found.len().div_ceil(SAMPLE));
+    let (lossless, all) = sample
+        .filter_map(|picture| batch.try_encode(picture, target).ok())
+        .fold((0, 0), |(lossless, all), coded| {
+            (lossless + usize::from(coded.lossless), all + 1)
+        });
+    2 * lossless > all
+}
+
+/// Whether most pictures are predicted from others: what a dictionary would tell of them the others tell already.
+fn are_mostly_series(args: &PackArgs, found: &[Found]) -> bool {
+    let batch = args.batch(found, None);
+    let Goal::Each(target) = args.goal() else {
+        return false;
+    };
+    if !batch.series {
+        return false;
+    }
+    let batch = Batch {
+        encoder: batch.encoder.clone().effort(LOOK_EFFORT),
+        ..batch
+    };
+    let some = &found[..found.len().min(filling::CHUNK)];
+    let encode = |picture| batch.try_encode(picture, target);
+    let alone = some.par_iter().map(encode).collect();
+    let coding = batch.with_series(some, alone, &|_| target);
+    let mostly = 2 * coding.predicted.iter().flatten().count() > some.len();
+    if mostly {
+        verbosity::note(
+            "most of these pictures are predicted from others; --train learns a dictionary all the same",
+        );
+    }
+    mostly
 }
 
 fn learned(args: &PackArgs, found: &[Found]) -> Result<Option<Dictionary>> {

@@ -1,38 +1,41 @@
 //! `tessera pack`: the pictures of folders in one file.
 
 mod budget;
+mod coding;
+mod filling;
 mod gather;
 mod learn;
+mod likeness;
+mod series;
 
 use crate::commands::encode::TuneArg;
 use crate::commands::train::parse_size;
 use crate::exit::Usage;
-use crate::files::{Input, Output, check_output};
+use crate::files::{Output, check_output};
 use crate::threads::with_threads;
-use crate::{reader, verbosity};
+use crate::{packs, verbosity};
 use anyhow::{Context, Result, bail};
 use budget::{Batch, Goal};
 use clap::{Args, value_parser};
+use filling::Filling;
 use gather::Found;
-use rayon::prelude::*;
-use std::fs::{self, File};
-use std::io::{Seek, Write};
+use std::io::Seek;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
-use tessera_codec::image_io::ReadOptions;
-use tessera_codec::{Dictionary, Encoded, Encoder, PreparedDictionary, Target};
+use tessera_codec::{Dictionary, Encoder, PreparedDictionary, Target};
 use tessera_pack::{PackReader, PackWriter};
-
-/// Pictures encoded side by side before they are written.
-const CHUNK: usize = 64;
 
 /// The range of PSNRs that all pictures may have, tuned for it.
 const LEAST_PSNR: f64 = 20.0;
 const PSNR_STEP: f64 = 0.3;
 
+const FAILURES: &str = "\
+A picture that cannot be read is told at the end and left out; the exit code is 6 then.";
+
 /// Arguments of `tessera pack`.
 #[derive(Debug, Args)]
+#[command(after_help = FAILURES)]
 pub struct PackArgs {
     /// Folders with pictures (or pictures) to pack; names in the pack are paths below the folders, without endings.
     #[arg(required = true)]
@@ -67,6 +70,12 @@ pub struct PackArgs {
     /// What to spend bits on: what people see, or the squared error (for measuring).
     #[arg(long, value_enum, default_value_t)]
     tune: TuneArg,
+    /// Write no picture without loss, even where that is smaller, as it often is for graphics.
+    #[arg(long, conflicts_with = "lossless")]
+    lossy: bool,
+    /// Predict no picture from another one that is like it.
+    #[arg(long)]
+    no_series: bool,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -92,12 +101,15 @@ struct GoalArgs {
     /// The smallest pack with at least this PSNR over all pictures; with --even of each of them.
     #[arg(long, value_name = "DB")]
     target_psnr: Option<f64>,
+    /// Keep every sample of every picture as it is.
+    #[arg(long)]
+    lossless: bool,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If a picture cannot be read or the pack cannot be written; nothing is written then.
+/// If the pack cannot be written, or a picture cannot be read; the others are still packed.
 pub fn run(args: &PackArgs) -> Result<()> {
     match (args.append, args.output.is_file()) {
         (true, false) => bail!(Usage(format!(
@@ -115,7 +127,10 @@ pub fn run(args: &PackArgs) -> Result<()> {
 }
 
 fn create(args: &PackArgs, found: &[Found]) -> Result<()> {
-    let dictionary = learn::dictionary(args, found)?;
+    let dictionary = match args.goal.lossless {
+        true => None,
+        false => learn::dictionary(args, found)?,
+    };
     let batch = args.batch(found, dictionary.clone());
     let file = dictionary.map(|own| own.to_difference(Dictionary::builtin()));
     let output = Output::create(&args.output, args.force)?;
@@ -123,17 +138,19 @@ fn create(args: &PackArgs, found: &[Found]) -> Result<()> {
     let out = std::io::BufWriter::new(output.writer()?);
     let writer = PackWriter::new(out, file.as_deref()).with_context(failed)?;
     let fixed = file.map_or(0, |file| file.len());
-    let writer = fill(args, &batch, fixed, writer)?;
-    writer.finish().with_context(failed)?;
-    output.commit()?;
-    report(args, found)
+    let mut filling = Filling::new(writer, &args.output);
+    filling.fill(&batch, args.goal(), fixed)?;
+    let (writer, filled) = filling.end();
+    if filled.packed > 0 {
+        writer.finish().with_context(failed)?;
+        output.commit()?;
+    }
+    filled.report(&args.output)
 }
 
 fn append(args: &PackArgs, found: &mut Vec<Found>) -> Result<()> {
     let named = || args.output.display().to_string();
-    let mut file = (File::options().read(true).write(true))
-        .open(&args.output)
-        .with_context(named)?;
+    let mut file = packs::open_to_append(&args.output)?;
     let reader = PackReader::open(&mut file).with_context(named)?;
     let names: Vec<String> = reader.names().map(str::to_owned).collect();
     let prepared = reader.dictionary().with_context(named)?;
@@ -149,26 +166,34 @@ fn append(args: &PackArgs, found: &mut Vec<Found>) -> Result<()> {
     });
     let batch = args.batch(found, dictionary);
     let writer = PackWriter::append(&mut file).with_context(named)?;
-    fill(args, &batch, fixed, writer)?
-        .finish()
-        .with_context(named)?;
-    let end = file.stream_position().with_context(named)?;
-    // What an interrupted run left may be longer than what was written over it.
-    file.set_len(end).with_context(named)?;
-    file.sync_all().with_context(named)?;
-    report(args, found)
+    let mut filling = Filling::new(writer, &args.output);
+    filling.fill(&batch, args.goal(), fixed)?;
+    let (writer, filled) = filling.end();
+    if filled.packed > 0 {
+        writer.finish().with_context(named)?;
+        let end = file.stream_position().with_context(named)?;
+        // What an interrupted run left may be longer than what was written over it.
+        file.set_len(end).with_context(named)?;
+        file.sync_all().with_context(named)?;
+    }
+    filled.report(&args.output)
 }
 
 impl PackArgs {
     fn batch<'a>(&self, found: &'a [Found], dictionary: Option<Dictionary>) -> Batch<'a> {
-        let mut encoder = Encoder::new()
+        let encoder = Encoder::new()
             .effort(self.effort)
             .tune(self.tune.into())
             .threads(1)
             .strip_metadata(self.strip)
             .short_dictionary_name(true);
-        if let Some(dictionary) = dictionary {
-            encoder = encoder.dictionary(PreparedDictionary::from(dictionary));
+        let mut encoder = match self.goal.lossless {
+            true => encoder.lossless(true),
+            false => encoder.lossless_if_smaller(!self.lossy),
+        };
+        let dictionary = dictionary.map(PreparedDictionary::from);
+        if let Some(dictionary) = &dictionary {
+            encoder = encoder.dictionary(dictionary.clone());
         }
         let even: fn(u8) -> Target = match self.tune {
             TuneArg::Visual => Target::Quality,
@@ -177,6 +202,10 @@ impl PackArgs {
         Batch {
             found,
             encoder,
+            dictionary,
+            series: !self.no_series && !self.goal.lossless,
+            tells_gains: true,
+            lossy: self.lossy,
             even,
         }
     }
@@ -214,65 +243,4 @@ impl PackArgs {
             _ => Goal::Each(Target::default()),
         }
     }
-}
-
-/// Encodes everything and adds it; `fixed` bytes are in the pack already.
-fn fill<W: Write>(
-    args: &PackArgs,
-    batch: &Batch<'_>,
-    fixed: usize,
-    mut writer: PackWriter<W>,
-) -> Result<PackWriter<W>> {
-    let target = match args.goal() {
-        Goal::Each(target) => target,
-        goal => {
-            let chosen = budget::allocate(batch, goal, fixed)?;
-            for (picture, file) in batch.found.iter().zip(chosen) {
-                add(&mut writer, picture, &file)?;
-            }
-            return Ok(writer);
-        }
-    };
-    for chunk in batch.found.chunks(CHUNK) {
-        let encoded: Vec<Result<Encoded>> = (chunk.par_iter())
-            .map(|picture| batch.encode(picture, target))
-            .collect();
-        for (picture, encoded) in chunk.iter().zip(encoded) {
-            add(&mut writer, picture, &encoded?.bytes)?;
-        }
-    }
-    Ok(writer)
-}
-
-fn add<W: Write>(writer: &mut PackWriter<W>, picture: &Found, file: &[u8]) -> Result<()> {
-    let named = || picture.path.display().to_string();
-    writer.add(&picture.name, file).with_context(named)?;
-    Ok(())
-}
-
-impl Batch<'_> {
-    /// Reads and encodes one picture.
-    fn encode(&self, picture: &Found, target: Target) -> Result<Encoded> {
-        self.encode_by(picture, &self.encoder.clone().target(target))
-    }
-
-    fn encode_by(&self, picture: &Found, encoder: &Encoder) -> Result<Encoded> {
-        let named = || picture.path.display().to_string();
-        let input = Input::open(&picture.path)?;
-        let mut opened = reader::open(&input, ReadOptions::default()).with_context(named)?;
-        encoder.encode_rows(&mut *opened.source).with_context(named)
-    }
-}
-
-/// Says what everything came to.
-fn report(args: &PackArgs, found: &[Found]) -> Result<()> {
-    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |data| data.len());
-    let before: u64 = found.iter().map(|picture| size(&picture.path)).sum();
-    verbosity::note(format_args!(
-        "{}: {} pictures of {before} bytes, {} bytes",
-        args.output.display(),
-        found.len(),
-        size(&args.output),
-    ));
-    Ok(())
 }
