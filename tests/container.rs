@@ -505,7 +505,7 @@ fn the_specification_example_is_what_it_says() {
     let container = Decoder::new().parse(&file).unwrap();
     container.check().unwrap();
     assert_eq!(container.tile(0).unwrap().colour(), [0x5A, 0xA5]);
-    let mut expected = header(3, 1, 10, DictId::Builtin(5));
+    let mut expected = header(3, 1, 10, DictId::Builtin(6));
     expected.quantiser = 40;
     expected.tile_work = WorkBound::at_least(19);
     assert_eq!(container.header(), &expected);

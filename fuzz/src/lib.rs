@@ -125,7 +125,7 @@ pub fn difference(data: &[u8]) {
     let mut file = b"TSD".to_vec();
     // Version, the default dictionary as the base, some identity, the right checksum.
     file.push(tessera_dict::format::VERSION | 0x80);
-    file.push(5);
+    file.push(6);
     file.extend([7; 16]);
     file.extend(crc32fast::hash(data).to_le_bytes());
     file.extend(data);

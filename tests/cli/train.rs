@@ -285,7 +285,7 @@ fn files_find_their_dictionary_by_content() {
     place.succeed("decode @p.tsr -o @p.png");
     let list = place.succeed("dict list");
     assert!(
-        list.contains("any.tsd") && list.contains("builtin:5"),
+        list.contains("any.tsd") && list.contains("builtin:6"),
         "{list}"
     );
     // The right name with the wrong content is not taken.

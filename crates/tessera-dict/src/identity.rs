@@ -62,7 +62,7 @@ impl fmt::Display for DictId {
 /// Number of the dictionary that has learned nothing.
 pub(crate) const UNTRAINED: u8 = 0;
 /// Number of the default dictionary; a number is never given to another one, or old files would decode to garbage.
-pub(crate) const DEFAULT: u8 = 5;
+pub(crate) const DEFAULT: u8 = 6;
 /// The identity that the file of the default dictionary has by its content.
 const DEFAULT_FILE: DictId = DictId::Hash(*include_bytes!(concat!(
     env!("OUT_DIR"),

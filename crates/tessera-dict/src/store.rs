@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(store.find("0000000000"), None);
         let loaded = store.load(DictId::of(&bytes)).unwrap();
         assert_eq!(loaded.map(|found| found.id()), Some(DictId::of(&bytes)));
-        assert!(store.load(DictId::Builtin(5)).unwrap().is_none());
+        assert!(store.load(DictId::Builtin(6)).unwrap().is_none());
     }
 
     #[test]

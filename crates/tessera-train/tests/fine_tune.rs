@@ -102,7 +102,7 @@ fn threads_and_interruptions_do_not_change_the_result() {
     }
     assert!(part.dictionary.to_bytes() == whole.dictionary.to_bytes());
     let origin = whole.dictionary.provenance();
-    assert!(origin.contains("start: builtin:5") && origin.contains("trace: "));
+    assert!(origin.contains("start: builtin:6") && origin.contains("trace: "));
 }
 
 #[test]
