@@ -140,7 +140,7 @@ pub(crate) fn reaching_score(
         margin: |encoded: &Encoded| score_of(encoded) - at_least,
         tolerance,
         slope: 3.0 * tolerance,
-        smallest: true,
+        smallest: false,
     };
     goal.approach(|coarseness| coarseness, encode)?
         .map_err(|finest| {
