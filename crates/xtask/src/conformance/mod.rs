@@ -2,6 +2,7 @@
 
 mod builtin;
 mod lossless;
+mod packs;
 mod references;
 
 #[path = "../../../../tests/conformance_support/example_page.rs"]
@@ -32,6 +33,7 @@ struct Stream {
 pub(crate) fn write() -> Result<()> {
     builtin::write()?;
     lossless::write()?;
+    packs::write()?;
     references::write()
 }
 
