@@ -135,9 +135,15 @@ pub fn difference(data: &[u8]) {
     );
 }
 
-/// Pack: whatever the index says, every picture can be asked for.
+/// Pack: whatever the index says, every picture can be asked for. The input is tried as a file, and as the length of an index
+/// in two bytes, entries and that index, which get the magics and checks they need.
 pub fn pack(data: &[u8]) {
-    let (entries, index) = data.split_at(data.len() / 2);
+    read_pack(data.to_vec());
+    let Some((length, rest)) = data.split_first_chunk::<2>() else {
+        return;
+    };
+    let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+    let (entries, index) = rest.split_at(rest.len() - length);
     let mut file = vec![0xD4, 0x50, 1];
     file.extend(entries);
     let place = file.len() as u64;
@@ -146,11 +152,19 @@ pub fn pack(data: &[u8]) {
     file.extend((index.len() as u32).to_le_bytes());
     file.extend(crc32fast::hash(index).to_le_bytes());
     file.extend(b"TSPI");
+    read_pack(file);
+}
+
+/// Reads every picture of a pack, as far as there is one.
+fn read_pack(file: Vec<u8>) {
     let all = file.len();
     let Ok(pack) = PackReader::open(Cursor::new(file)) else {
         return;
     };
-    let decoder = Decoder::new().threads(1).limits(limits());
+    let decoder = Decoder::new()
+        .threads(1)
+        .limits(limits())
+        .integrity(Integrity::Ignored);
     for name in pack.names() {
         assert!(!name.starts_with('/') && !name.split('/').any(|part| part == ".."));
         if let Ok(file) = pack.file(name) {
@@ -158,7 +172,7 @@ pub fn pack(data: &[u8]) {
         }
         let _damage_is_fine = pack
             .picture(name, decoder.clone())
-            .map(|coded| coded.decode());
+            .map(|coded| (coded.check(), coded.metadata(), coded.decode()));
     }
 }
 

@@ -24,6 +24,16 @@ pub(crate) fn lossless_folder() -> PathBuf {
     folder().join("lossless")
 }
 
+/// The folder of the packs.
+#[allow(dead_code)]
+pub(crate) fn packs_folder() -> PathBuf {
+    folder().join("packs")
+}
+
+/// Name of the list of packs inside [`packs_folder`] that must be refused: file and reason, separated by a tab.
+#[allow(dead_code)]
+pub(crate) const REFUSED: &str = "refused.tsv";
+
 /// Name of the references' dictionary inside [`reference_folder`].
 #[allow(dead_code)]
 pub(crate) const REFERENCE_DICTIONARY: &str = "references.tsd";
@@ -54,6 +64,21 @@ impl Entry {
             samples: columns.next()?,
             covers: columns.next()?,
         })
+    }
+}
+
+/// A line of the manifest of packs: tab-separated file name, name of a picture in it, and hash of its decoded samples.
+#[allow(dead_code)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PackPicture {
+    pub(crate) file: String,
+    pub(crate) name: String,
+    pub(crate) samples: String,
+}
+
+impl fmt::Display for PackPicture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\t{}\t{}", self.file, self.name, self.samples)
     }
 }
 

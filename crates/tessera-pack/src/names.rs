@@ -38,7 +38,7 @@ pub(crate) fn read(reader: &mut ByteReader<'_>, count: usize) -> Result<Vec<Stri
         let length = reader.length()?;
         let name = [shared, reader.take(length)?].concat();
         let name = String::from_utf8(name).map_err(|_| Error::Damaged("a name is not UTF-8"))?;
-        check(&name)?;
+        check(&name).map_err(|_| Error::Damaged("a picture has a name that leads elsewhere"))?;
         if names.last().is_some_and(|before| *before >= name) {
             return Err(Error::Damaged("the names are not in order"));
         }

@@ -8,7 +8,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::fs::File;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use tessera_codec::{
     CodedPicture, Colour, Decoder, DictId, Header, Limits, MetadataKind, Picture, Rect, Samples,
@@ -48,30 +48,13 @@ impl CodedImage {
         max_pixels: Option<i64>,
         max_memory: Option<i64>,
     ) -> PyResult<Self> {
-        let usual = Limits::default();
-        let limit = |name, given: Option<i64>, usual| match given {
-            Some(limit) => natural(py, name, limit),
-            None => Ok(usual),
-        };
-        let limits = Limits {
-            pixels: limit("max_pixels", max_pixels, usual.pixels)?,
-            memory: limit("max_memory", max_memory, usual.memory)?,
-            ..usual
-        };
-        let threads = natural(py, "threads", threads)?;
-        let mut decoder = Decoder::new().threads(threads).limits(limits);
+        let mut decoder = limited(py, threads, max_pixels, max_memory)?;
         if let Some(dictionary) = dictionary {
             decoder = decoder.dictionary(&dictionary.0);
         }
-        let source = open(source)?;
-        let coded = py.detach(|| decoder.parse(source.clone())).raise(py)?;
-        let needed = coded.header().dictionary;
-        Ok(Self {
-            has_dictionary: matches!(needed, DictId::Builtin(_)) || dictionary.is_some(),
-            decoder,
-            source,
-            coded,
-        })
+        let stored = Stored::open(source)?;
+        let stored = py.detach(|| StoredFile::new(stored))?;
+        Self::of(py, decoder, stored.into(), dictionary.is_some())
     }
 
     /// Columns.
@@ -159,6 +142,23 @@ impl CodedImage {
 }
 
 impl CodedImage {
+    /// Reads the header; `given` says that the decoder has a learned dictionary.
+    pub(crate) fn of(
+        py: Python<'_>,
+        decoder: Decoder,
+        source: Source<'static>,
+        given: bool,
+    ) -> PyResult<Self> {
+        let coded = py.detach(|| decoder.parse(source.clone())).raise(py)?;
+        let builtin = matches!(coded.header().dictionary, DictId::Builtin(_));
+        Ok(Self {
+            has_dictionary: builtin || given,
+            decoder,
+            source,
+            coded,
+        })
+    }
+
     fn header(&self) -> &Header {
         self.coded.header()
     }
@@ -184,19 +184,59 @@ impl CodedImage {
     }
 }
 
-/// Bytes, a path, or a file object.
-fn open(source: &Bound<'_, PyAny>) -> PyResult<Source<'static>> {
-    let stored = if let Ok(bytes) = source.cast::<PyBytes>() {
-        StoredFile::new(Cursor::new(bytes.as_bytes().to_vec()))?
-    } else if source.hasattr("read")? {
-        let file = PythonFile(source.clone().unbind());
-        source.py().detach(|| StoredFile::new(file))?
-    } else {
-        let path: PathBuf = source.extract()?;
-        let file = File::open(&path).map_err(|error| named(&path, error))?;
-        StoredFile::new(file).map_err(|error| named(&path, error))?
+/// A decoder with the limits that Python gave.
+pub(crate) fn limited(
+    py: Python<'_>,
+    threads: i64,
+    max_pixels: Option<i64>,
+    max_memory: Option<i64>,
+) -> PyResult<Decoder> {
+    let usual = Limits::default();
+    let limit = |name, given: Option<i64>, usual| match given {
+        Some(limit) => natural(py, name, limit),
+        None => Ok(usual),
     };
-    Ok(stored.into())
+    let limits = Limits {
+        pixels: limit("max_pixels", max_pixels, usual.pixels)?,
+        memory: limit("max_memory", max_memory, usual.memory)?,
+        ..usual
+    };
+    let threads = natural(py, "threads", threads)?;
+    Ok(Decoder::new().threads(threads).limits(limits))
+}
+
+/// Bytes, a file of the system, or a file object, read where it is asked for.
+pub(crate) struct Stored(Box<dyn ReadSeek + Send>);
+
+trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
+impl Stored {
+    /// Bytes, a path, or a file object.
+    pub(crate) fn open(source: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let stored: Box<dyn ReadSeek + Send> = if let Ok(bytes) = source.cast::<PyBytes>() {
+            Box::new(Cursor::new(bytes.as_bytes().to_vec()))
+        } else if source.hasattr("read")? {
+            Box::new(PythonFile(source.clone().unbind()))
+        } else {
+            let path: PathBuf = source.extract()?;
+            let file = File::open(&path).map_err(|error| named(&path, error))?;
+            Box::new(file)
+        };
+        Ok(Self(stored))
+    }
+}
+
+impl Read for Stored {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Seek for Stored {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
 }
 
 fn rect(py: Python<'_>, [left, upper, right, lower]: [i64; 4]) -> PyResult<Rect> {

@@ -7,6 +7,7 @@ mod errors;
 mod interrupt;
 mod learn;
 mod measure;
+mod pack;
 mod python_file;
 mod train;
 mod workers;
@@ -26,6 +27,8 @@ mod _native {
     use crate::learn::{learn, sparse_code};
     #[pymodule_export]
     use crate::measure::{bd_rate, compare, measure};
+    #[pymodule_export]
+    use crate::pack::{PackFile, pack_files};
     #[pymodule_export]
     use crate::train::train;
     #[pymodule_export]

@@ -9,7 +9,7 @@ import pytest
 import tessera
 from tessera import _native
 
-MODULES = ["tessera", "tessera._batchsvd", "tessera._codec", "tessera._train", "tessera.cluster", "tessera.pillow"]
+MODULES = ["tessera", "tessera._batchsvd", "tessera._codec", "tessera._pack", "tessera._train", "tessera.cluster", "tessera.pillow"]
 HERE = Path(__file__).resolve().parents[1]
 
 
@@ -36,7 +36,7 @@ def test_the_readme_runs(tmp_path, monkeypatch):
 def test_everything_public_is_documented():
     for name in tessera.__all__:
         assert getattr(tessera, name).__doc__, name
-    for what in (tessera.Dictionary, tessera.CodedImage):
+    for what in (tessera.Dictionary, tessera.CodedImage, tessera.Pack):
         for name, member in vars(what).items():
             assert name.startswith("_") or member.__doc__, name
 

@@ -11,7 +11,7 @@ use tessera_codec::{Integrity, Limits};
 /// If a stream cannot be read or a seed cannot be written.
 pub(crate) fn write(corpus: &Path) -> io::Result<()> {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/conformance");
-    for path in streams_below(&streams)? {
+    for path in files_below(&streams, "tsr")? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let file = fs::read(&path)?;
         for target in ["range", "header", "container", "decode", "round_trip"] {
@@ -23,22 +23,38 @@ pub(crate) fn write(corpus: &Path) -> io::Result<()> {
     }
     write_seed(corpus, "dictionary", "nothing-changed", &[])?;
     write_seed(corpus, "difference", "nothing", &[0; 8])?;
-    // An index of no dictionary, no template and no picture.
-    write_seed(corpus, "pack", "empty", &[0; 10])
+    for path in files_below(&streams, "tsp")? {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let file = fs::read(&path)?;
+        write_seed(corpus, "pack", &name, &file)?;
+        if let Some(parts) = pack_parts(&file) {
+            write_seed(corpus, "pack", &format!("{name}-parts"), &parts)?;
+        }
+    }
+    Ok(())
 }
 
-/// The streams in a folder and in those below it; dictionaries and hashes lie beside them.
-fn streams_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut streams = Vec::new();
+/// Length of the index, entries and index of a pack: what its target puts together again.
+fn pack_parts(file: &[u8]) -> Option<Vec<u8>> {
+    const MAGIC: usize = 3;
+    const TRAILER: usize = 20;
+    let (content, trailer) = file.split_at_checked(file.len().checked_sub(TRAILER)?)?;
+    let length = u16::from_le_bytes(*trailer[8..].first_chunk()?);
+    Some([&length.to_le_bytes(), content.get(MAGIC..)?].concat())
+}
+
+/// The files with this ending in a folder and in those below it; dictionaries and hashes lie beside them.
+fn files_below(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            streams.extend(streams_below(&path)?);
-        } else if path.extension().is_some_and(|ending| ending == "tsr") {
-            streams.push(path);
+            found.extend(files_below(&path, ending)?);
+        } else if path.extension().is_some_and(|own| own == ending) {
+            found.push(path);
         }
     }
-    Ok(streams)
+    Ok(found)
 }
 
 /// The tiles and the metadata of a stream, each for the target that reads it.

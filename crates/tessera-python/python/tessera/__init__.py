@@ -23,6 +23,7 @@ from ._errors import (
     TesseraError,
 )
 from ._native import CodedImage, Dictionary
+from ._pack import Pack
 from ._train import Trained, train
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "DictionaryError",
     "FormatError",
     "LimitsError",
+    "Pack",
     "ParameterError",
     "TargetError",
     "TesseraError",

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod lossless;
+mod packs;
 mod references;
 
 #[path = "../../../../tests/conformance_support/atoms.rs"]
@@ -34,6 +35,7 @@ struct Stream {
 pub(crate) fn write() -> Result<()> {
     builtin::write()?;
     lossless::write()?;
+    packs::write()?;
     references::write()
 }
 
