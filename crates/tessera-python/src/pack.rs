@@ -13,7 +13,6 @@ use tessera_pack::{Error, PackReader, PackWriter};
 #[pyclass(frozen, module = "tessera")]
 pub(crate) struct PackFile {
     pack: PackReader<Stored>,
-    /// With the dictionary of the pack.
     decoder: Decoder,
 }
 
@@ -31,11 +30,8 @@ impl PackFile {
         let decoder = limited(py, threads, max_pixels, max_memory)?;
         let stored = Stored::open(source)?;
         let pack = py.detach(|| PackReader::open(stored)).raise(py)?;
-        let dictionary = py.detach(|| pack.dictionary().map(|own| own.cloned()));
-        let decoder = match dictionary.raise(py)? {
-            Some(own) => decoder.dictionary(own),
-            None => decoder,
-        };
+        // A damaged dictionary is told at once.
+        py.detach(|| pack.dictionary().map(drop)).raise(py)?;
         Ok(Self { pack, decoder })
     }
 
@@ -58,9 +54,17 @@ impl PackFile {
 
     /// A picture whose pixels wait to be asked for.
     fn coded(&self, py: Python<'_>, name: &str) -> PyResult<CodedImage> {
-        let open = || Ok(StoredFile::new(self.pack.entry(name)?)?);
-        let stored: Result<StoredFile, Error> = py.detach(open);
-        CodedImage::of(py, self.decoder.clone(), stored.raise(py)?.into(), true)
+        let open = || {
+            let stored = StoredFile::new(self.pack.entry(name)?)?;
+            let decoder = match self.pack.dictionary_of(name)? {
+                Some(needed) => self.decoder.clone().dictionary(needed),
+                None => self.decoder.clone(),
+            };
+            Ok((decoder, stored))
+        };
+        let opened: Result<(Decoder, StoredFile), Error> = py.detach(open);
+        let (decoder, stored) = opened.raise(py)?;
+        CodedImage::of(py, decoder, stored.into(), true)
     }
 
     /// A picture as the bytes of a file of its own.
@@ -98,7 +102,9 @@ impl Raised for Error {
             Error::Dictionary(_) | Error::OtherDictionary(_) => {
                 exception(py, "DictionaryError", self)
             }
-            Error::BadName(_) | Error::Exists(_) => exception(py, "ParameterError", self),
+            Error::BadName(_) | Error::BadKey(_) | Error::Exists(_) => {
+                exception(py, "ParameterError", self)
+            }
             Error::NoSuchPicture(name) => PyKeyError::new_err(name),
             other => exception(py, "FormatError", other),
         }

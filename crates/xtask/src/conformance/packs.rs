@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Cursor;
 use tessera_codec::{Decoder, Encoder, Metadata, Picture, PixelFormat, Samples};
 use tessera_dict::Dictionary;
-use tessera_pack::{PackReader, PackWriter};
+use tessera_pack::{PackReader, PackWriter, predicting_dictionary};
 
 /// Bytes of a trailer: place, length and check of the index, and a magic.
 const TRAILER: usize = 20;
@@ -142,6 +142,7 @@ fn conforming() -> Result<Vec<Named>> {
         ("appended", longer),
         ("many", packed(None, &many)?),
         ("dictionary", learned()?),
+        ("series", series()?),
     ])
 }
 
@@ -163,6 +164,28 @@ fn learned() -> Result<Vec<u8>> {
         ("without", encoder().encode(&picture)?.bytes),
     ];
     packed(Some(&difference), &files)
+}
+
+/// Pictures that are predicted from another one, by the built-in dictionary and one inside.
+fn series() -> Result<Vec<u8>> {
+    let own = own_dictionary()?;
+    let difference = own.to_difference(Dictionary::builtin());
+    let mut pack = PackWriter::new(Vec::new(), Some(&difference))?;
+    let key = encoder()
+        .encode(&drawn(40, 33, PixelFormat::RGB8, 5)?)?
+        .bytes;
+    pack.add("key", &key)?;
+    let predicting = predicting_dictionary(Some(&own), &key)?;
+    let encoder = encoder().dictionary(predicting.clone());
+    for (name, seed, short) in [("a", 5, true), ("z", 6, false)] {
+        let picture = drawn(40, 33, PixelFormat::RGB8, seed)?;
+        let file = encoder
+            .clone()
+            .short_dictionary_name(short)
+            .encode(&picture)?;
+        pack.add_predicted(name, &file.bytes, "key", &predicting)?;
+    }
+    Ok(pack.finish()?)
 }
 
 /// A pack whose index, stored as it is, has been changed and has the right check again.
@@ -230,8 +253,16 @@ fn wrong() -> Result<Vec<(&'static str, &'static str, Vec<u8>)>> {
         ),
         (
             "wrong-end",
-            "something behind the last place",
+            "something behind the last key",
             with_index(&good, |index| index.push(0))?,
+        ),
+        (
+            "wrong-key",
+            "a picture predicted from itself",
+            with_index(&good, |index| {
+                let last = index.len() - 1;
+                index[last] = 3;
+            })?,
         ),
         (
             "wrong-cut",
