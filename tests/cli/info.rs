@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::{DAMAGED, Folder, INCOMPLETE, fail, run, succeed};
+use crate::command::{DAMAGED, Folder, INCOMPLETE, USAGE, fail, run, succeed};
 
 /// A coded picture of so many columns, in tiles of 64.
 fn coded(folder: &Folder, name: &str, width: u32) -> PathBuf {
@@ -125,4 +125,32 @@ fn several_files_share_an_exit_code_or_are_incomplete() {
     );
     assert!(list[2]["error"].as_str().unwrap().contains("missing.tsr"));
     fail("info {}", &[folder.0.path()], 2, "folder");
+}
+
+#[test]
+fn a_map_shows_how_a_picture_is_coded() {
+    let folder = Folder::new();
+    let file = coded(&folder, "a.tsr", 130);
+    let map = folder.path("map.svg");
+    let (code, said) = text("info {} --map {}", &[&file, &map]);
+    assert_eq!(code, Some(0));
+    assert!(
+        said.contains("patches") && said.contains("in a basis"),
+        "{said}"
+    );
+    let svg = fs::read_to_string(&map).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("viewBox=\"0 0 130 50\""));
+    // The second tile begins where the first ends.
+    assert!(
+        svg.contains("M64 ") && svg.contains("M128 "),
+        "tiles lie side by side"
+    );
+    fail("info {} --map {}", &[&file, &map], USAGE, "--force");
+    fail(
+        "info {} --map {}",
+        &[&file, &folder.path("map.png")],
+        USAGE,
+        ".svg",
+    );
+    succeed("info {} --map {} --force", &[&file, &map]);
 }

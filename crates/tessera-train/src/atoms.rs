@@ -31,6 +31,7 @@ const USES_PER_CHOICE: f64 = 4.0;
 const MOST_SURE: f64 = 30.0;
 
 /// Learned atoms, and how often patches of each mode class use which.
+#[derive(Default)]
 pub(crate) struct LearnedAtoms {
     atoms: Atoms,
     uses: Vec<Uses>,

@@ -1,11 +1,13 @@
-//! Dictionaries that must not exceed a size: bases that few patches choose go first.
+//! Dictionaries that must not exceed a size: bases that few patches choose go first, free atoms last.
 
+use crate::atoms::{self, LearnedAtoms};
 use crate::error::TrainError;
 use crate::harvest::{GroupKey, Harvest};
 use tessera_dict::transfer::transfer;
 use tessera_dict::{BasisSet, Dictionary, PlaneKind};
 
-/// The dictionary without those learned bases that are used least for their size, so that it fits into `limit` bytes.
+/// The dictionary without those learned bases that are used least for their size, and without free atoms if that is not
+/// enough, so that it fits into `limit` bytes.
 ///
 /// # Errors
 /// [`TrainError::TooLarge`] if it does not fit without any learned basis.
@@ -21,7 +23,11 @@ pub(crate) fn within(
             return Ok(fitting);
         }
         let Some((kind, group)) = least_useful(&fitting, harvest) else {
-            return Err(TrainError::TooLarge { limit, least: size });
+            if fitting.luma().atoms().total() == 0 {
+                return Err(TrainError::TooLarge { limit, least: size });
+            }
+            fitting = fitting.edited(|parts| atoms::replace(parts, LearnedAtoms::default()))?;
+            continue;
         };
         fitting = fitting.edited(|parts| {
             let (bases, prior) = match kind {
