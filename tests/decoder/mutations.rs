@@ -34,7 +34,8 @@ fn decoder() -> Decoder {
     let limits = Limits {
         pixels: PIXELS,
         tile_pixels: PIXELS,
-        memory: 1 << 20,
+        // Drawn blocks have models of a few megabytes.
+        memory: 8 << 20,
         work: 1 << 18,
         metadata: 1 << 16,
         chunks: 16,

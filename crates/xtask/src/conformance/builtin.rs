@@ -297,7 +297,7 @@ fn graphics() -> Result<Vec<Stream>> {
             "drawn-fine",
             "drawn blocks with a fine palette",
             RGB,
-            (64, 64),
+            (56, 40),
             100,
         ),
         (
