@@ -35,6 +35,9 @@ fn seeds_keep_every_promise() {
     }
 }
 
+/// Bytes of every pack that are changed.
+const PLACES: usize = 40;
+
 #[test]
 fn packs_with_a_byte_changed_keep_every_promise() {
     for entry in fs::read_dir(support::packs_folder()).expect("the conformance packs are there") {
@@ -50,9 +53,8 @@ fn packs_with_a_byte_changed_keep_every_promise() {
             continue;
         };
         let mut parts = [length, file.get(3..).unwrap_or_default()].concat();
-        let tail = parts.len().saturating_sub(250);
-        for at in tail..parts.len() {
-            for change in [0x01, 0x80, 0xFF] {
+        for at in (0..parts.len()).step_by(parts.len() / PLACES + 1) {
+            for change in [0x01, 0x80] {
                 parts[at] ^= change;
                 targets::pack(&parts);
                 parts[at] ^= change;

@@ -12,7 +12,7 @@ mod webdriver;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use conformance::{Entry, MANIFEST, REFERENCE_DICTIONARY, folder, reference_folder};
+use conformance::{Entry, MANIFEST, REFERENCE_DICTIONARY, folder, packs_folder, reference_folder};
 use serde_json::{Value, json};
 use server::Server;
 use std::fs;
@@ -155,6 +155,87 @@ fn the_package_works_in_node() {
         let found = blake3::hash(&samples).to_hex().to_string();
         assert_eq!(found, entry.samples, "{}", entry.file);
     }
+    for [file, name, expected] in pack_pictures() {
+        let written = format!("{file}-{}", name.replace('/', "-"));
+        let samples = fs::read(folder.path().join(written)).unwrap();
+        let found = blake3::hash(&samples).to_hex().to_string();
+        assert_eq!(found, expected, "{name} in {file}");
+    }
+}
+
+/// File, name and hash of every picture of the conformance packs.
+fn pack_pictures() -> Vec<[String; 3]> {
+    let manifest = fs::read_to_string(packs_folder().join(MANIFEST)).unwrap();
+    let columns = |line: &str| {
+        let columns: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        columns.try_into().unwrap()
+    };
+    manifest.lines().map(columns).collect()
+}
+
+#[test]
+#[ignore = "needs `cargo xtask wasm` and Chromium"]
+fn packs_hold_their_pictures_in_chromium() {
+    let site = Site::open();
+    for [file, name, expected] in pack_pictures() {
+        let samples = site.run(&format!(
+            "{BASE64}
+             const answer = await fetch('/streams/packs/{file}');
+             const pack = await tessera.openPack(await answer.blob());
+             if (!pack.names.includes('{name}')) return 'not there';
+             return base64((await pack.decodeSamples('{name}')).data)"
+        ));
+        assert_eq!(hash(&samples), expected, "{name} in {file}");
+    }
+}
+
+#[test]
+#[ignore = "needs `cargo xtask wasm` and Chromium"]
+fn the_page_shows_a_pack_as_a_gallery() {
+    let browser = Browser::start().expect("chromium and chromedriver are installed");
+    browser.open(&built().join("tessera.html"));
+    let pack = fs::read(packs_folder().join("dictionary.tsp")).unwrap();
+    drop_file(&browser, "three.tsp", &pack);
+    let drawn = "const tiles = [...document.querySelectorAll('.tile.drawn')];
+        return tiles.length === 3 && tiles.map((tile) => [tile.dataset.name, tile.querySelector('canvas').width]);";
+    let tiles = wait_for(&browser, drawn);
+    assert_eq!(
+        tiles,
+        json!([["by start", 24], ["in full", 24], ["without", 24]])
+    );
+    let title = browser.script("return document.getElementById('pack').textContent");
+    assert!(
+        title.as_str().unwrap().starts_with("three.tsp: 3 pictures"),
+        "{title}"
+    );
+    if let Some(path) = std::env::var_os("TESSERA_SCREENSHOT_PACK") {
+        fs::write(path, STANDARD.decode(browser.screenshot()).unwrap()).unwrap();
+    }
+    browser.script("document.querySelector('.tile').click()");
+    let link =
+        "const link = document.getElementById('download'); return !link.hidden && link.download;";
+    assert_eq!(wait_for(&browser, link), "by start.png");
+    browser.script("document.getElementById('back').click()");
+    let shown = "return [document.getElementById('gallery').hidden, document.getElementById('stage').hidden]";
+    assert_eq!(browser.script(shown), json!([false, true]));
+    // One picture is damaged, the others are seen.
+    let damaged = fs::read(packs_folder().join("wrong-entry.tsp")).unwrap();
+    drop_file(&browser, "damaged.tsp", &damaged);
+    let failed = "const states = [...document.querySelectorAll('.tile')].map(({ className }) => className.split(' ')[1]);
+        return states.length === 3 && states.every(Boolean) && states.sort();";
+    assert_eq!(
+        wait_for(&browser, failed),
+        json!(["drawn", "drawn", "failed"])
+    );
+    drop_file(&browser, "cut.tsp", &pack[..pack.len() - 3]);
+    let said = "const said = document.getElementById('message').textContent;
+        return said.startsWith('cut.tsp') && said;";
+    let said = wait_for(&browser, said);
+    assert!(
+        said.as_str().unwrap().contains("no index that is whole"),
+        "{said}"
+    );
+    nothing_was_fetched(&browser);
 }
 
 #[test]

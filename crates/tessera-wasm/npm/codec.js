@@ -83,6 +83,31 @@ export class Codec {
     this.exports.tessera_close(number);
   }
 
+  /** Opens a pack of `length` bytes by its start and its end: what it holds, and a number to ask for it. */
+  openPack(start, end, length, dictionary) {
+    const { tessera_open_pack, tessera_pack_dictionary } = this.exports;
+    const call = (first, last) => tessera_open_pack(first, start.byteLength, last, end.byteLength, length);
+    const pack = this.withInput([start, end], call);
+    const info = JSON.parse(this.text());
+    try {
+      if (dictionary) this.withInput([dictionary], (at) => tessera_pack_dictionary(pack, at, dictionary.byteLength));
+    } catch (error) {
+      this.closePack(pack);
+      throw error;
+    }
+    return { pack, info };
+  }
+
+  /** The file of a picture in an open pack. */
+  packFile(pack, index, bytes) {
+    this.withInput([bytes], (at) => this.exports.tessera_pack_file(pack, index, at, bytes.byteLength));
+    return this.output();
+  }
+
+  closePack(pack) {
+    this.exports.tessera_close_pack(pack);
+  }
+
   /** What a whole file holds. */
   describe(bytes) {
     this.withInput([bytes], (at) => this.exports.tessera_describe(at, bytes.byteLength));

@@ -104,6 +104,27 @@ export function decode(source: Source, options?: DecodeOptions): Promise<ImageDa
 /** Decodes a file to its samples as they are stored: any depth, gray as one channel, colours as its profile has them. */
 export function decodeSamples(source: Source, options?: Omit<DecodeOptions, 'onHeader' | 'onTile'>): Promise<Samples>;
 
+/** The pictures of a pack, which are read when they are asked for. */
+export interface Pack {
+  /** The names of all pictures, in order. */
+  readonly names: string[];
+  /** The dictionary in the pack, unless its pictures need none but the built-in one. */
+  readonly dictionary?: Uint8Array;
+  /** Bytes that a picture takes in the pack. */
+  bytes(name: string): number;
+  /** Decodes a picture. */
+  decode(name: string, options?: Omit<DecodeOptions, 'dictionaries'>): Promise<ImageData>;
+  /** Decodes a picture to its samples as they are stored. */
+  decodeSamples(name: string, options?: Omit<DecodeOptions, 'dictionaries' | 'onHeader' | 'onTile'>): Promise<Samples>;
+  /** A picture as a `.tsr` file of its own, which needs the dictionary of the pack. */
+  file(name: string, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
+  /** Forgets the pack. */
+  close(): Promise<void>;
+}
+
+/** Opens a pack (a `.tsp` file). Of a `Blob` only the index is read, and then the pictures that are asked for. */
+export function openPack(source: Bytes): Promise<Pack>;
+
 /** What a file says of its picture, without decoding it. */
 export function describe(source: Bytes): Promise<PictureInfo>;
 

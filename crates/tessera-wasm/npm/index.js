@@ -3,6 +3,7 @@ import { Codec } from './codec.js';
 import { decodeImage, decodeRaw } from './decoding.js';
 import { TesseraError } from './errors.js';
 import { bytesOf, cachedBytes, moduleOf } from './loading.js';
+import { readPack } from './pack.js';
 import { LocalPool, WorkerPool } from './pool.js';
 
 export { TesseraError };
@@ -39,6 +40,11 @@ export async function decode(source, options = {}) {
 /** Decodes a file to its samples as they are stored: any depth, gray as one channel, colours as its profile has them. */
 export async function decodeSamples(source, options = {}) {
   return decodeRaw(await decoderPool(), source, { ...options, needs: await dictionaryNeeds(options.dictionaries) });
+}
+
+/** Opens a pack of pictures (bytes or a `Blob`, of which only the parts that are needed are read). */
+export async function openPack(source) {
+  return readPack(source, { pool: decoderPool, decode, decodeSamples });
 }
 
 /** What a file says of itself, without decoding it. */

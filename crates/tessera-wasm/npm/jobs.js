@@ -5,7 +5,7 @@ import { TesseraError } from './errors.js';
 const MEMORY_KEPT = 512 << 20;
 
 /**
- * Does jobs one after the other with one instance, on whatever thread it is made. A job names the pictures and
+ * Does jobs one after the other with one instance, on whatever thread it is made. A job names the pictures, packs and
  * dictionaries it needs by keys; their bytes come with the first job that needs them.
  */
 export class Jobs {
@@ -40,11 +40,19 @@ export class Jobs {
     this.attached.clear();
   }
 
-  attach({ kind, key, bytes, length }) {
+  attach(need) {
+    const { kind, key, bytes } = need;
     if (this.attached.has(key)) return;
     if (bytes === undefined) throw new TesseraError('internal', `${kind} ${key} never came`);
-    const attached = kind === 'picture' ? this.codec.open(bytes, length) : this.codec.addDictionary(bytes);
-    this.attached.set(key, attached);
+    this.attached.set(key, this.opened(need));
+  }
+
+  opened({ kind, bytes, length, end, dictionary }) {
+    switch (kind) {
+      case 'picture': return this.codec.open(bytes, length);
+      case 'pack': return this.codec.openPack(bytes, end, length, dictionary);
+      default: return this.codec.addDictionary(bytes);
+    }
   }
 
   head({ picture }) {
@@ -58,8 +66,17 @@ export class Jobs {
 
   close({ picture }) {
     const open = this.attached.get(picture);
-    if (open) this.codec.close(open.number);
+    if (open?.pack !== undefined) this.codec.closePack(open.pack);
+    else if (open) this.codec.close(open.number);
     this.attached.delete(picture);
+  }
+
+  packIndex({ pack }) {
+    return this.attached.get(pack).info;
+  }
+
+  packFile({ pack, index, bytes }) {
+    return this.codec.packFile(this.attached.get(pack).pack, index, bytes);
   }
 
   dictionaryId({ dictionary }) {

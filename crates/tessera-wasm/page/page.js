@@ -1,6 +1,7 @@
 import { ASSETS } from '../npm/assets.js';
-import { TesseraError, decode, describe, dictionaryId, encode, init, ssimulacra2 } from '../npm/index.js';
+import { TesseraError, decode, describe, dictionaryId, encode, init, openPack, ssimulacra2 } from '../npm/index.js';
 import { Comparison } from './compare.js';
+import { Gallery } from './gallery.js';
 import { PEERS, atSize, canvasOf, pixelsOf } from './peers.js';
 
 /** Larger photos are scaled down unless the reader asks for all of them: an encoder takes seconds per megapixel. */
@@ -11,6 +12,7 @@ const PATIENCE = 250;
 
 const element = (id) => document.getElementById(id);
 const comparison = new Comparison(element('viewer'));
+const gallery = new Gallery(element('thumbnails'), choose);
 const dictionaries = [];
 /** What the reader wants to see on either side, whether or not it is there yet. */
 const wanted = { left: 'original', right: 'tessera' };
@@ -65,6 +67,7 @@ function open(file) {
   say('');
   return attempt(file.name, async (signal) => {
     if (await startsWith(file, 0x54, 0x53, 0x44)) await openDictionary(file);
+    else if (await startsWith(file, 0xd4, 0x50)) await showPack(file);
     else if (await startsWith(file, 0xd4, 0x53)) await openTessera(file, signal);
     else await openPhoto(file, signal);
   });
@@ -77,12 +80,35 @@ async function openDictionary(file) {
   say(`${file.name}: the dictionary ${id} is known here now. Drop a .tsr file that was made with it.`);
 }
 
+/** Shows one of the parts of the page. */
+function display(part) {
+  for (const id of ['welcome', 'gallery', 'stage']) element(id).hidden = id !== part;
+  element('back').hidden = part !== 'stage' || subject?.from !== 'pack';
+}
+
+async function showPack(file) {
+  const pack = await openPack(file);
+  if (pack.dictionary) dictionaries.push(pack.dictionary);
+  const count = pack.names.length;
+  element('pack').textContent = `${file.name}: ${count} ${count === 1 ? 'picture' : 'pictures'}, ${size(file.size)}`;
+  gallery.show(pack);
+  display('gallery');
+}
+
+/** Opens a picture of the pack that is shown. */
+function choose(pack, name) {
+  say('');
+  return attempt(name, async (signal) => {
+    const bytes = await pack.file(name, { signal });
+    await openTessera(new File([bytes], `${name.replaceAll('/', '-')}.tsr`), signal, 'pack');
+  });
+}
+
 /** Shows the stage for a picture; several versions of it can be laid beside each other. */
 function enter(next, width, height) {
   subject = next;
   const single = next.kind === 'tessera';
-  element('welcome').hidden = true;
-  element('stage').hidden = false;
+  display('stage');
   element('controls').hidden = single;
   element('download').hidden = true;
   comparison.prepare(width, height, single);
@@ -91,10 +117,10 @@ function enter(next, width, height) {
   drawCards();
 }
 
-async function openTessera(file, signal) {
+async function openTessera(file, signal, from) {
   const bytes = await file.arrayBuffer();
   const info = await describe(bytes);
-  enter({ kind: 'tessera', file, name: file.name.replace(/\.tsr$/i, ''), versions: new Map() }, info.width, info.height);
+  enter({ kind: 'tessera', from, file, name: file.name.replace(/\.tsr$/i, ''), versions: new Map() }, info.width, info.height);
   const context = comparison.canvas('right').getContext('2d');
   const started = performance.now();
   const onTile = ({ x, y, image }) => context.putImageData(image, x, y);
@@ -111,7 +137,7 @@ async function openTessera(file, signal) {
 async function openPhoto(file, signal) {
   const most = element('full').checked ? Infinity : QUICK_PIXELS;
   const { image, scaled } = await pixelsOf(file, most).catch(() => {
-    throw new TesseraError('format', 'this browser cannot read it as a picture; drop a photo (JPEG, PNG, WebP, AVIF) or a .tsr file');
+    throw new TesseraError('format', 'this browser cannot read it as a picture; drop a photo (JPEG, PNG, WebP, AVIF), a .tsr file or a pack');
   });
   signal.throwIfAborted();
   enter({ kind: 'photo', file, name: file.name.replace(/\.[^.]*$/, ''), image, versions: new Map() }, image.width, image.height);
@@ -244,6 +270,11 @@ function listen() {
   element('quality').addEventListener('input', ({ target }) => {
     element('quality-value').textContent = target.value;
     recode();
+  });
+  element('back').addEventListener('click', () => {
+    restart();
+    say('');
+    display('gallery');
   });
   element('effort').addEventListener('change', recode);
   element('full').addEventListener('change', () => open(subject.file));

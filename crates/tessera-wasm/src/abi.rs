@@ -136,6 +136,61 @@ pub extern "C" fn tessera_close(picture: usize) {
     INSTANCE.with_borrow_mut(|instance| instance.close(picture));
 }
 
+/// Opens a pack of `file_len` bytes by its first bytes and its end, which holds its index, and returns its number; the output
+/// tells in JSON what is where in it.
+///
+/// # Safety
+/// As for all input: `start_len` bytes at `start`, `end_len` at `end`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_open_pack(
+    start: *const u8,
+    start_len: usize,
+    end: *const u8,
+    end_len: usize,
+    file_len: usize,
+) -> i32 {
+    // SAFETY: as promised.
+    let (start, end) = unsafe { (bytes(start, start_len), bytes(end, end_len)) };
+    call(|instance| instance.open_pack(start, end, file_len))
+}
+
+/// Takes the dictionary of an open pack.
+///
+/// # Safety
+/// As for all input: `len` bytes at `dictionary`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_pack_dictionary(
+    pack: usize,
+    dictionary: *const u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: as promised.
+    let dictionary = unsafe { bytes(dictionary, len) };
+    call(|instance| instance.set_pack_dictionary(pack, dictionary).map(|()| 0))
+}
+
+/// The file of a picture in an open pack, of which all bytes that the pack has are given.
+///
+/// # Safety
+/// As for all input: `len` bytes at `entry`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_pack_file(
+    pack: usize,
+    picture: usize,
+    entry: *const u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: as promised.
+    let entry = unsafe { bytes(entry, len) };
+    call(|instance| instance.pack_file(pack, picture, entry).map(|()| 0))
+}
+
+/// Forgets an open pack.
+#[unsafe(no_mangle)]
+pub extern "C" fn tessera_close_pack(pack: usize) {
+    INSTANCE.with_borrow_mut(|instance| instance.close_pack(pack));
+}
+
 /// Describes a whole file in JSON.
 ///
 /// # Safety

@@ -2,6 +2,7 @@
 
 use crate::colour::ToSrgb;
 use crate::failure::{Cause, Failure, Result};
+use crate::open_pack::OpenPack;
 use crate::open_picture::{OpenPicture, description};
 use crate::rgba;
 use tessera_codec::{
@@ -37,6 +38,7 @@ pub(crate) struct Instance {
     builtin: bool,
     dictionaries: Vec<PreparedDictionary>,
     pictures: Vec<Option<OpenPicture>>,
+    packs: Vec<Option<OpenPack>>,
     /// What the last call has made, or why it failed.
     pub(crate) output: Vec<u8>,
 }
@@ -82,13 +84,33 @@ impl Instance {
     pub(crate) fn open(&mut self, start: &[u8], len: usize) -> Result<usize> {
         let picture = OpenPicture::new(&self.decoder()?, start, len)?;
         self.output = picture.description().into_bytes();
-        let free = self.pictures.iter().position(Option::is_none);
-        let number = free.unwrap_or_else(|| {
-            self.pictures.push(None);
-            self.pictures.len() - 1
-        });
-        self.pictures[number] = Some(picture);
-        Ok(number)
+        Ok(kept(&mut self.pictures, picture))
+    }
+
+    /// Opens a pack by its first bytes and its end and returns its number; what it holds is the output.
+    pub(crate) fn open_pack(&mut self, start: &[u8], end: &[u8], len: usize) -> Result<usize> {
+        self.check_ready()?;
+        let pack = OpenPack::new(start, end, len)?;
+        self.output = pack.description().into_bytes();
+        Ok(kept(&mut self.packs, pack))
+    }
+
+    /// Takes the dictionary of an open pack.
+    pub(crate) fn set_pack_dictionary(&mut self, number: usize, bytes: &[u8]) -> Result<()> {
+        self.pack(number)?.set_dictionary(bytes)
+    }
+
+    /// The file of a picture in an open pack.
+    pub(crate) fn pack_file(&mut self, number: usize, picture: usize, bytes: &[u8]) -> Result<()> {
+        self.output = self.pack(number)?.file(picture, bytes)?;
+        Ok(())
+    }
+
+    /// Forgets an open pack.
+    pub(crate) fn close_pack(&mut self, number: usize) {
+        if let Some(pack) = self.packs.get_mut(number) {
+            *pack = None;
+        }
     }
 
     /// Where the tiles of an open picture lie, as numbers of four bytes.
@@ -156,10 +178,26 @@ impl Instance {
         Err(Failure::new(Cause::Dictionary, message))
     }
 
+    fn pack(&self, number: usize) -> Result<&OpenPack> {
+        let found = self.packs.get(number).and_then(Option::as_ref);
+        found.ok_or_else(|| Failure::new(Cause::Parameter, "no open pack has this number"))
+    }
+
     fn picture(&self, number: usize) -> Result<&OpenPicture> {
         let found = self.pictures.get(number).and_then(Option::as_ref);
         found.ok_or_else(|| Failure::new(Cause::Parameter, "no open picture has this number"))
     }
+}
+
+/// Puts something where nothing is and returns its number.
+fn kept<T>(all: &mut Vec<Option<T>>, new: T) -> usize {
+    let free = all.iter().position(Option::is_none);
+    let number = free.unwrap_or_else(|| {
+        all.push(None);
+        all.len() - 1
+    });
+    all[number] = Some(new);
+    number
 }
 
 /// The part that is wanted, in the size that is wanted, a few rows of tiles at a time.

@@ -8,6 +8,7 @@ pub mod abi;
 mod colour;
 mod failure;
 mod instance;
+mod open_pack;
 mod open_picture;
 mod pieces;
 mod rgba;

@@ -115,6 +115,31 @@ test('a learned dictionary is an argument', async () => {
   await assert.rejects(tessera.dictionaryId(new Uint8Array([1, 2, 3])), code('dictionary'));
 });
 
+test('pictures of conforming packs are written for their hashes to be compared, others refused', async () => {
+  const packs = join(streams, 'packs');
+  const columns = (name) => readFileSync(join(packs, name), 'utf8').trim().split('\n').map((line) => line.split('\t'));
+  const refused = new Set(columns('refused.tsv').map(([file]) => file));
+  for (const file of readdirSync(packs).filter((name) => name.endsWith('.tsp'))) {
+    const bytes = readFileSync(join(packs, file));
+    for (const source of [bytes, new Blob([bytes])]) {
+      const all = async () => {
+        const pack = await tessera.openPack(source);
+        for (const name of pack.names) {
+          const { data } = await pack.decodeSamples(name);
+          writeFileSync(join(TESSERA_OUT, `${file}-${name.replaceAll('/', '-')}`), new Uint8Array(data.buffer));
+          const { width } = await pack.decode(name, { maxSide: 8 });
+          assert.ok(width > 0 && pack.bytes(name) > 0);
+        }
+        await assert.rejects(pack.decode('nobody'), code('parameter'));
+        await pack.close();
+      };
+      if (refused.has(file)) await assert.rejects(all(), tessera.TesseraError, file);
+      else await all();
+    }
+  }
+  await assert.rejects(tessera.openPack(tiled), code('format'));
+});
+
 test('bad files are refused with a reason, and good ones decode afterwards', async () => {
   const damaged = new Uint8Array(tiled);
   damaged[tiled.length - 20] ^= 1;

@@ -39,6 +39,7 @@ pub(super) fn write(sources: &Path, artefacts: &Artefacts, out: &Path) -> Result
         "page.css",
         "page.js",
         "compare.js",
+        "gallery.js",
         "peers.js",
     ] {
         let text = read(&page.join(name))?.replace("../npm/", "../tessera-codec/");

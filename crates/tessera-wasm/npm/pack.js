@@ -1,0 +1,108 @@
+import { TesseraError } from './errors.js';
+import { bytesOf } from './loading.js';
+
+/** Bytes of the magic, and of the trailer that says where the index is. */
+const MAGIC = 3;
+const TRAILER = 20;
+const TRAILER_MAGIC = 0x49505354;
+/** A module of 32 bits cannot count further. */
+const LARGEST = 0xffffffff;
+
+let packs = 0;
+
+/** Something that is read in parts: of a `Blob` only these are, everything else is here already. */
+async function partsOf(source) {
+  if (typeof Blob !== 'undefined' && source instanceof Blob) {
+    const read = async (start, end) => new Uint8Array(await source.slice(start, end).arrayBuffer());
+    return { size: source.size, read };
+  }
+  const bytes = await bytesOf(source);
+  return { size: bytes.byteLength, read: async (start, end) => new Uint8Array(bytes.subarray(start, end)) };
+}
+
+/** Where the index begins; where adding pictures was interrupted, the last that is whole may be anywhere. */
+async function indexPlace({ size, read }) {
+  if (size < TRAILER) return 0;
+  const { buffer } = await read(size - TRAILER, size);
+  const trailer = new DataView(buffer);
+  const place = Number(trailer.getBigUint64(0, true));
+  const ends = place + trailer.getUint32(8, true) + TRAILER === size;
+  return ends && trailer.getUint32(16, true) === TRAILER_MAGIC ? place : 0;
+}
+
+/** The pictures of a pack, each read when it is asked for. */
+export class Pack {
+  #parts;
+  #need;
+  #host;
+  #numbers;
+  #places;
+
+  constructor(parts, need, host, info) {
+    this.#parts = parts;
+    this.#need = need;
+    this.#host = host;
+    this.#numbers = new Map(info.names.map((name, number) => [name, number]));
+    this.names = info.names;
+    this.#places = info.places;
+    this.dictionary = need.dictionary;
+  }
+
+  /** Bytes that a picture takes in the pack. */
+  bytes(name) {
+    const [start, end] = this.#places[this.#number(name)];
+    return end - start;
+  }
+
+  /** A picture as a file of its own. */
+  async file(name, { signal } = {}) {
+    const index = this.#number(name);
+    const bytes = await this.#parts.read(...this.#places[index]);
+    const job = { call: 'packFile', args: { pack: this.#need.key, index, bytes }, needs: [this.#need] };
+    const pool = await this.#host.pool();
+    return new Uint8Array(await pool.run(job, { signal, transfer: [bytes.buffer] }));
+  }
+
+  /** Decodes a picture; options as for `decode`. */
+  async decode(name, options = {}) {
+    return this.#host.decode(await this.file(name, options), this.#with(options));
+  }
+
+  /** Decodes a picture to its samples as they are stored. */
+  async decodeSamples(name, options = {}) {
+    return this.#host.decodeSamples(await this.file(name, options), this.#with(options));
+  }
+
+  /** Forgets the pack. */
+  async close() {
+    (await this.#host.pool()).close(this.#need.key);
+  }
+
+  #with(options) {
+    return this.dictionary ? { ...options, dictionaries: [this.dictionary] } : options;
+  }
+
+  #number(name) {
+    const number = this.#numbers.get(name);
+    if (number === undefined) throw new TesseraError('parameter', `the pack has no picture ${name}`);
+    return number;
+  }
+}
+
+/** Reads the index of a pack; `host` has the pool of workers and decodes files. */
+export async function readPack(source, host) {
+  const parts = await partsOf(source);
+  const { size } = parts;
+  if (size > LARGEST) throw new TesseraError('limits', 'packs of more than 4 GB cannot be read here');
+  const key = `pack-${(packs += 1)}`;
+  const [bytes, end] = [await parts.read(0, Math.min(MAGIC, size)), await parts.read(await indexPlace(parts), size)];
+  const need = { kind: 'pack', key, bytes, end, length: size };
+  const pool = await host.pool();
+  const info = await pool.run({ call: 'packIndex', args: { pack: key }, needs: [need] });
+  if (info.dictionary === null) return new Pack(parts, need, host, info);
+  const dictionary = await parts.read(...info.dictionary);
+  const ready = { ...need, key: `${key}-ready`, dictionary };
+  await pool.run({ call: 'packIndex', args: { pack: ready.key }, needs: [ready] });
+  pool.close(key);
+  return new Pack(parts, ready, host, info);
+}
