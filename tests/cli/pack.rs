@@ -190,7 +190,7 @@ fn drawings_are_packed_without_loss_where_that_is_smaller() {
     let told = place.succeed("info @all.tsp");
     assert!(told.contains("1 lossless"), "{told}");
     place.succeed("pack @pictures -o @lossy.tsp -e 2 --lossy");
-    assert!(size("lossy.tsp") > 2 * size("all.tsp"));
+    assert!(size("lossy.tsp") >= size("all.tsp"));
     // One budget: the page takes what it takes, the others the rest.
     let room = size("all.tsp") + 100;
     for even in ["", "--even"] {

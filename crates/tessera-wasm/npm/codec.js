@@ -98,9 +98,18 @@ export class Codec {
     return { pack, info };
   }
 
-  /** The file of a picture in an open pack. */
-  packFile(pack, index, bytes) {
-    this.withInput([bytes], (at) => this.exports.tessera_pack_file(pack, index, at, bytes.byteLength));
+  /** The file of a picture in an open pack; `key` are the bytes of the one it is predicted from, if it is. */
+  packFile(pack, index, bytes, key) {
+    const { tessera_pack_file } = this.exports;
+    const call = (at, keyAt) => tessera_pack_file(pack, index, at, bytes.byteLength, keyAt, key?.byteLength ?? 0);
+    // There is no place of no bytes, and without a key nothing is read there.
+    this.withInput([bytes, key ?? bytes], call);
+    return this.output();
+  }
+
+  /** The dictionary of a picture that is predicted from the one with these bytes. */
+  packPredicting(pack, index, key) {
+    this.withInput([key], (at) => this.exports.tessera_pack_predicting(pack, index, at, key.byteLength));
     return this.output();
   }
 

@@ -75,8 +75,12 @@ export class Jobs {
     return this.attached.get(pack).info;
   }
 
-  packFile({ pack, index, bytes }) {
-    return this.codec.packFile(this.attached.get(pack).pack, index, bytes);
+  packFile({ pack, index, bytes, key }) {
+    return this.codec.packFile(this.attached.get(pack).pack, index, bytes, key);
+  }
+
+  packPredicting({ pack, index, key }) {
+    return this.codec.packPredicting(this.attached.get(pack).pack, index, key);
   }
 
   dictionaryId({ dictionary }) {

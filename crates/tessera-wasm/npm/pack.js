@@ -37,6 +37,8 @@ export class Pack {
   #host;
   #numbers;
   #places;
+  #keys;
+  #predicting = new Map();
 
   constructor(parts, need, host, info) {
     this.#parts = parts;
@@ -45,6 +47,7 @@ export class Pack {
     this.#numbers = new Map(info.names.map((name, number) => [name, number]));
     this.names = info.names;
     this.#places = info.places;
+    this.#keys = info.keys;
     this.dictionary = need.dictionary;
   }
 
@@ -58,19 +61,20 @@ export class Pack {
   async file(name, { signal } = {}) {
     const index = this.#number(name);
     const bytes = await this.#parts.read(...this.#places[index]);
-    const job = { call: 'packFile', args: { pack: this.#need.key, index, bytes }, needs: [this.#need] };
-    const pool = await this.#host.pool();
-    return new Uint8Array(await pool.run(job, { signal, transfer: [bytes.buffer] }));
+    const key = await this.#keyOf(index);
+    const job = { call: 'packFile', args: { pack: this.#need.key, index, bytes, key }, needs: [this.#need] };
+    const transfer = key ? [bytes.buffer, key.buffer] : [bytes.buffer];
+    return new Uint8Array(await (await this.#host.pool()).run(job, { signal, transfer }));
   }
 
   /** Decodes a picture; options as for `decode`. */
   async decode(name, options = {}) {
-    return this.#host.decode(await this.file(name, options), this.#with(options));
+    return this.#host.decode(await this.file(name, options), await this.#with(name, options));
   }
 
   /** Decodes a picture to its samples as they are stored. */
   async decodeSamples(name, options = {}) {
-    return this.#host.decodeSamples(await this.file(name, options), this.#with(options));
+    return this.#host.decodeSamples(await this.file(name, options), await this.#with(name, options));
   }
 
   /** Forgets the pack. */
@@ -78,8 +82,28 @@ export class Pack {
     (await this.#host.pool()).close(this.#need.key);
   }
 
-  #with(options) {
-    return this.dictionary ? { ...options, dictionaries: [this.dictionary] } : options;
+  /** The bytes of the picture that another one is predicted from, if it is. */
+  async #keyOf(index) {
+    const key = this.#keys[index];
+    return key === null ? undefined : this.#parts.read(...this.#places[key]);
+  }
+
+  async #with(name, options) {
+    const dictionary = await this.#dictionaryOf(this.#number(name));
+    return dictionary ? { ...options, dictionaries: [dictionary] } : options;
+  }
+
+  /** The dictionary of a picture: that of the pack, or one with the picture that it is predicted from. */
+  async #dictionaryOf(index) {
+    const number = this.#keys[index];
+    if (number === null) return this.dictionary;
+    if (!this.#predicting.has(number)) {
+      const key = await this.#keyOf(index);
+      const job = { call: 'packPredicting', args: { pack: this.#need.key, index, key }, needs: [this.#need] };
+      const pool = await this.#host.pool();
+      this.#predicting.set(number, new Uint8Array(await pool.run(job, { transfer: [key.buffer] })));
+    }
+    return this.#predicting.get(number);
   }
 
   #number(name) {

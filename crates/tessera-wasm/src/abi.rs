@@ -169,20 +169,39 @@ pub unsafe extern "C" fn tessera_pack_dictionary(
     call(|instance| instance.set_pack_dictionary(pack, dictionary).map(|()| 0))
 }
 
-/// The file of a picture in an open pack, of which all bytes that the pack has are given.
+/// The file of a picture in an open pack, of which all bytes that the pack has are given, and those of the picture it is
+/// predicted from, if it is.
 ///
 /// # Safety
-/// As for all input: `len` bytes at `entry`.
+/// As for all input: `len` bytes at `entry`, `key_len` at `key`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_pack_file(
     pack: usize,
     picture: usize,
     entry: *const u8,
     len: usize,
+    key: *const u8,
+    key_len: usize,
 ) -> i32 {
     // SAFETY: as promised.
-    let entry = unsafe { bytes(entry, len) };
-    call(|instance| instance.pack_file(pack, picture, entry).map(|()| 0))
+    let (entry, key) = unsafe { (bytes(entry, len), bytes(key, key_len)) };
+    call(|instance| instance.pack_file(pack, picture, entry, key).map(|()| 0))
+}
+
+/// The dictionary of a picture in an open pack that is predicted from another one, whose bytes are given.
+///
+/// # Safety
+/// As for all input: `len` bytes at `key`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_pack_predicting(
+    pack: usize,
+    picture: usize,
+    key: *const u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: as promised.
+    let key = unsafe { bytes(key, len) };
+    call(|instance| instance.pack_predicting(pack, picture, key).map(|()| 0))
 }
 
 /// Forgets an open pack.

@@ -101,8 +101,25 @@ impl Instance {
     }
 
     /// The file of a picture in an open pack.
-    pub(crate) fn pack_file(&mut self, number: usize, picture: usize, bytes: &[u8]) -> Result<()> {
-        self.output = self.pack(number)?.file(picture, bytes)?;
+    pub(crate) fn pack_file(
+        &mut self,
+        number: usize,
+        picture: usize,
+        bytes: &[u8],
+        key: &[u8],
+    ) -> Result<()> {
+        self.output = self.pack(number)?.file(picture, bytes, key)?;
+        Ok(())
+    }
+
+    /// The dictionary of a picture that is predicted from another one, as a file.
+    pub(crate) fn pack_predicting(
+        &mut self,
+        number: usize,
+        picture: usize,
+        key: &[u8],
+    ) -> Result<()> {
+        self.output = self.pack(number)?.predicting_dictionary(picture, key)?;
         Ok(())
     }
 

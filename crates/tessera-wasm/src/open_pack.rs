@@ -3,7 +3,8 @@
 use crate::failure::{Cause, Failure, Result};
 use crate::pieces::PieceReader;
 use std::ops::Range;
-use tessera_pack::{Error, PackReader};
+use tessera_codec::{Dictionary, PreparedDictionary};
+use tessera_pack::{Entry, Error, PackReader};
 
 /// The index of a pack, and the part of it that is being looked at.
 pub(crate) struct OpenPack {
@@ -47,19 +48,48 @@ impl OpenPack {
         let places: Vec<String> = (self.pack.entries())
             .map(|entry| place(entry.place))
             .collect();
+        let number = |key: &str| self.pack.names().position(|name| name == key);
+        let keys: Vec<String> = (self.pack.entries())
+            .map(|entry| entry.key.and_then(number))
+            .map(|key| key.map_or("null".to_owned(), |key| key.to_string()))
+            .collect();
         format!(
-            r#"{{"names":[{}],"places":[{}],"dictionary":{dictionary}}}"#,
+            r#"{{"names":[{}],"places":[{}],"keys":[{}],"dictionary":{dictionary}}}"#,
             names.join(","),
-            places.join(",")
+            places.join(","),
+            keys.join(",")
         )
     }
 
-    /// The file of the picture with this number, of which `bytes` are all that the pack has.
-    pub(crate) fn file(&self, number: usize, bytes: &[u8]) -> Result<Vec<u8>> {
-        let Some(entry) = self.pack.entries().nth(number) else {
-            return Err(Failure::new(Cause::Parameter, "there is no such picture"));
-        };
+    /// The file of the picture with this number, of which `bytes` are all that the pack has; `key` are those of the picture it
+    /// is predicted from.
+    pub(crate) fn file(&self, number: usize, bytes: &[u8], key: &[u8]) -> Result<Vec<u8>> {
+        let entry = self.entry(number)?;
+        if entry.key.is_some() {
+            self.predicting(&entry, key)?;
+        }
         self.with_piece(entry.place.start, bytes, || self.pack.file(entry.name))
+    }
+
+    /// The dictionary that the picture with this number needs, as a file, because it is predicted from the one whose bytes are
+    /// `key`.
+    pub(crate) fn predicting_dictionary(&self, number: usize, key: &[u8]) -> Result<Vec<u8>> {
+        let base = Dictionary::loaded_builtin().ok_or(Error::NoBuiltin)?;
+        let dictionary = self.predicting(&self.entry(number)?, key)?;
+        Ok(dictionary.map_or(Vec::new(), |own| own.to_difference(base)))
+    }
+
+    /// Makes the dictionary of a picture from the bytes of its key.
+    fn predicting(&self, entry: &Entry<'_>, key: &[u8]) -> Result<Option<PreparedDictionary>> {
+        let mut entries = self.pack.entries();
+        let place = entries.find(|other| Some(other.name) == entry.key);
+        let place = place.map_or(0, |key| key.place.start);
+        self.with_piece(place, key, || self.pack.dictionary_of(entry.name))
+    }
+
+    fn entry(&self, number: usize) -> Result<Entry<'_>> {
+        let entry = self.pack.entries().nth(number);
+        entry.ok_or_else(|| Failure::new(Cause::Parameter, "there is no such picture"))
     }
 
     /// Reads something while a piece is here.
@@ -84,7 +114,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let cause = match error {
             Error::Codec(error) => return error.into(),
-            Error::Dictionary(_) | Error::OtherDictionary(_) => Cause::Dictionary,
+            Error::Dictionary(_) | Error::OtherDictionary(_) | Error::NoBuiltin => {
+                Cause::Dictionary
+            }
             Error::NoSuchPicture(_) => Cause::Parameter,
             Error::Io(_) => Cause::Other,
             _ => Cause::Format,
