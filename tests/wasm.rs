@@ -221,7 +221,8 @@ fn the_page_shows_a_pack_as_a_gallery() {
     // One picture is damaged, the others are seen.
     let damaged = fs::read(packs_folder().join("wrong-entry.tsp")).unwrap();
     drop_file(&browser, "damaged.tsp", &damaged);
-    let failed = "const states = [...document.querySelectorAll('.tile')].map(({ className }) => className.split(' ')[1]);
+    let failed = "if (!document.getElementById('pack').textContent.startsWith('damaged.tsp')) return false;
+        const states = [...document.querySelectorAll('.tile')].map(({ className }) => className.split(' ')[1]);
         return states.length === 3 && states.every(Boolean) && states.sort();";
     assert_eq!(
         wait_for(&browser, failed),

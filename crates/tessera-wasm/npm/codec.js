@@ -107,10 +107,11 @@ export class Codec {
     return this.output();
   }
 
-  /** The dictionary of a picture that is predicted from the one with these bytes. */
-  packPredicting(pack, index, key) {
-    this.withInput([key], (at) => this.exports.tessera_pack_predicting(pack, index, at, key.byteLength));
-    return this.output();
+  /** Adds the dictionary of a picture that is predicted from the one with these bytes. */
+  addPredicting(pack, index, key) {
+    const call = (at) => this.exports.tessera_pack_predicting(pack, index, at, key.byteLength);
+    const number = this.withInput([key], call);
+    return { number, id: this.text() };
   }
 
   closePack(pack) {

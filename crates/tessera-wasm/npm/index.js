@@ -44,7 +44,9 @@ export async function decodeSamples(source, options = {}) {
 
 /** Opens a pack of pictures (bytes or a `Blob`, of which only the parts that are needed are read). */
 export async function openPack(source) {
-  return readPack(source, { pool: decoderPool, decode, decodeSamples });
+  const decode = async (file, options) => decodeImage(await decoderPool(), file, options);
+  const decodeSamples = async (file, options) => decodeRaw(await decoderPool(), file, options);
+  return readPack(source, { pool: decoderPool, needs: dictionaryNeeds, decode, decodeSamples });
 }
 
 /** What a file says of itself, without decoding it. */

@@ -47,10 +47,11 @@ export class Jobs {
     this.attached.set(key, this.opened(need));
   }
 
-  opened({ kind, bytes, length, end, dictionary }) {
+  opened({ kind, bytes, length, end, dictionary, pack, index }) {
     switch (kind) {
       case 'picture': return this.codec.open(bytes, length);
       case 'pack': return this.codec.openPack(bytes, end, length, dictionary);
+      case 'predicting': return this.codec.addPredicting(this.attached.get(pack).pack, index, bytes);
       default: return this.codec.addDictionary(bytes);
     }
   }
@@ -77,10 +78,6 @@ export class Jobs {
 
   packFile({ pack, index, bytes, key }) {
     return this.codec.packFile(this.attached.get(pack).pack, index, bytes, key);
-  }
-
-  packPredicting({ pack, index, key }) {
-    return this.codec.packPredicting(this.attached.get(pack).pack, index, key);
   }
 
   dictionaryId({ dictionary }) {

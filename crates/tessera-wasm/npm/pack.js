@@ -88,22 +88,15 @@ export class Pack {
     return key === null ? undefined : this.#parts.read(...this.#places[key]);
   }
 
+  /** What decoding a picture needs: the dictionary of the pack, or one with the picture that it is predicted from. */
   async #with(name, options) {
-    const dictionary = await this.#dictionaryOf(this.#number(name));
-    return dictionary ? { ...options, dictionaries: [dictionary] } : options;
-  }
-
-  /** The dictionary of a picture: that of the pack, or one with the picture that it is predicted from. */
-  async #dictionaryOf(index) {
+    const index = this.#number(name);
     const number = this.#keys[index];
-    if (number === null) return this.dictionary;
-    if (!this.#predicting.has(number)) {
-      const key = await this.#keyOf(index);
-      const job = { call: 'packPredicting', args: { pack: this.#need.key, index, key }, needs: [this.#need] };
-      const pool = await this.#host.pool();
-      this.#predicting.set(number, new Uint8Array(await pool.run(job, { transfer: [key.buffer] })));
-    }
-    return this.#predicting.get(number);
+    const { key: pack } = this.#need;
+    if (number === null) return { ...options, needs: await this.#host.needs(this.dictionary ? [this.dictionary] : []) };
+    if (!this.#predicting.has(number)) this.#predicting.set(number, await this.#keyOf(index));
+    const bytes = this.#predicting.get(number);
+    return { ...options, needs: [this.#need, { kind: 'predicting', key: `${pack}-${number}`, pack, index, bytes }] };
   }
 
   #number(name) {

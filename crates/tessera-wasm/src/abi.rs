@@ -188,7 +188,8 @@ pub unsafe extern "C" fn tessera_pack_file(
     call(|instance| instance.pack_file(pack, picture, entry, key).map(|()| 0))
 }
 
-/// The dictionary of a picture in an open pack that is predicted from another one, whose bytes are given.
+/// Adds the dictionary of a picture in an open pack that is predicted from another one, whose bytes are given, and returns its
+/// number; the output is its identity.
 ///
 /// # Safety
 /// As for all input: `len` bytes at `key`.
@@ -201,7 +202,7 @@ pub unsafe extern "C" fn tessera_pack_predicting(
 ) -> i32 {
     // SAFETY: as promised.
     let key = unsafe { bytes(key, len) };
-    call(|instance| instance.pack_predicting(pack, picture, key).map(|()| 0))
+    call(|instance| instance.add_predicting(pack, picture, key))
 }
 
 /// Forgets an open pack.

@@ -58,15 +58,19 @@ impl Instance {
         self.check_ready()?;
         let dictionary = Dictionary::from_bytes(file)
             .map_err(|error| Failure::new(Cause::Dictionary, error.to_string()))?;
-        self.output = dictionary.id().to_string().into_bytes();
-        let known = |own: &PreparedDictionary| own.id() == dictionary.id();
-        if let Some(number) = self.dictionaries.iter().position(known) {
-            return Ok(number);
-        }
         let prepared = PreparedDictionary::new(dictionary)
             .map_err(|error| Failure::new(Cause::Dictionary, error.to_string()))?;
-        self.dictionaries.push(prepared);
-        Ok(self.dictionaries.len() - 1)
+        Ok(self.keep_dictionary(prepared))
+    }
+
+    /// The number of a dictionary, which is kept unless it is there already; its identity is the output.
+    fn keep_dictionary(&mut self, dictionary: PreparedDictionary) -> usize {
+        self.output = dictionary.id().to_string().into_bytes();
+        let known = |own: &PreparedDictionary| own.id() == dictionary.id();
+        self.dictionaries.iter().position(known).unwrap_or_else(|| {
+            self.dictionaries.push(dictionary);
+            self.dictionaries.len() - 1
+        })
     }
 
     /// The dictionary with this number, or the built-in one if there is no such number.
@@ -112,15 +116,15 @@ impl Instance {
         Ok(())
     }
 
-    /// The dictionary of a picture that is predicted from another one, as a file.
-    pub(crate) fn pack_predicting(
+    /// Adds the dictionary of a picture that is predicted from another one and returns its number; its identity is the output.
+    pub(crate) fn add_predicting(
         &mut self,
         number: usize,
         picture: usize,
         key: &[u8],
-    ) -> Result<()> {
-        self.output = self.pack(number)?.predicting_dictionary(picture, key)?;
-        Ok(())
+    ) -> Result<usize> {
+        let dictionary = self.pack(number)?.predicting_dictionary(picture, key)?;
+        Ok(self.keep_dictionary(dictionary))
     }
 
     /// Forgets an open pack.

@@ -3,7 +3,7 @@
 use crate::failure::{Cause, Failure, Result};
 use crate::pieces::PieceReader;
 use std::ops::Range;
-use tessera_codec::{Dictionary, PreparedDictionary};
+use tessera_codec::PreparedDictionary;
 use tessera_pack::{Entry, Error, PackReader};
 
 /// The index of a pack, and the part of it that is being looked at.
@@ -71,20 +71,23 @@ impl OpenPack {
         self.with_piece(entry.place.start, bytes, || self.pack.file(entry.name))
     }
 
-    /// The dictionary that the picture with this number needs, as a file, because it is predicted from the one whose bytes are
-    /// `key`.
-    pub(crate) fn predicting_dictionary(&self, number: usize, key: &[u8]) -> Result<Vec<u8>> {
-        let base = Dictionary::loaded_builtin().ok_or(Error::NoBuiltin)?;
-        let dictionary = self.predicting(&self.entry(number)?, key)?;
-        Ok(dictionary.map_or(Vec::new(), |own| own.to_difference(base)))
+    /// The dictionary that the picture with this number needs because it is predicted from the one whose bytes are `key`.
+    pub(crate) fn predicting_dictionary(
+        &self,
+        number: usize,
+        key: &[u8],
+    ) -> Result<PreparedDictionary> {
+        self.predicting(&self.entry(number)?, key)
     }
 
     /// Makes the dictionary of a picture from the bytes of its key.
-    fn predicting(&self, entry: &Entry<'_>, key: &[u8]) -> Result<Option<PreparedDictionary>> {
+    fn predicting(&self, entry: &Entry<'_>, key: &[u8]) -> Result<PreparedDictionary> {
         let mut entries = self.pack.entries();
         let place = entries.find(|other| Some(other.name) == entry.key);
-        let place = place.map_or(0, |key| key.place.start);
-        self.with_piece(place, key, || self.pack.dictionary_of(entry.name))
+        let by_itself = || Failure::new(Cause::Parameter, "the picture is not predicted");
+        let place = place.ok_or_else(by_itself)?.place.start;
+        let made = self.with_piece(place, key, || self.pack.dictionary_of(entry.name))?;
+        made.ok_or_else(by_itself)
     }
 
     fn entry(&self, number: usize) -> Result<Entry<'_>> {
