@@ -111,14 +111,14 @@ fn a_pack_carries_the_dictionary_that_pays() {
 fn a_budget_is_kept_by_the_whole_pack() {
     let place = Place::with_forms(6);
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
-    place.succeed("pack @pictures -o @free.tsp -q 60 -e 1");
+    place.succeed("pack @pictures -o @free.tsp -q 60 -e 1 --lossy");
     let room = size("free.tsp") * 3 / 4;
     let told = place.succeed(&format!(
-        "pack @pictures -o @one.tsp -e 1 --target-size {room}"
+        "pack @pictures -o @one.tsp -e 1 --lossy --target-size {room}"
     ));
     assert!(told.contains("one budget for all"), "{told}");
     place.succeed(&format!(
-        "pack @pictures -o @even.tsp -e 1 --even --target-size {room}"
+        "pack @pictures -o @even.tsp -e 1 --lossy --even --target-size {room}"
     ));
     for name in ["one.tsp", "even.tsp"] {
         assert!(
@@ -133,8 +133,8 @@ fn a_budget_is_kept_by_the_whole_pack() {
         "do not hold",
     );
     assert!(!place.path("no.tsp").exists());
-    place.succeed("pack @pictures -o @fine.tsp -e 1 --target-psnr 40");
-    place.succeed("pack @pictures -o @coarse.tsp -e 1 --target-psnr 30");
+    place.succeed("pack @pictures -o @fine.tsp -e 1 --lossy --target-psnr 40");
+    place.succeed("pack @pictures -o @coarse.tsp -e 1 --lossy --target-psnr 30");
     assert!(size("coarse.tsp") < size("fine.tsp"));
 }
 
