@@ -99,7 +99,7 @@
 //!   `jpeg2000` add these formats.
 
 #![cfg_attr(
-    not(feature = "internals"),
+    not(all(feature = "internals", feature = "encoder")),
     // What only tests, training and evaluation reach is compiled all the same.
     allow(dead_code, unreachable_pub, unused_imports)
 )]
