@@ -58,8 +58,9 @@ fn decibels_are_reached_and_not_wasted() {
         for decibels in [31.0, 35.5, 40.0, 44.0] {
             let (encoded, passes) = encoded(&picture, Target::Psnr(decibels));
             let found = encoded.psnr().unwrap() - decibels;
-            // In pictures this small a single patch may be worth as much as the 0.05 dB that photos keep to.
-            assert!((0.0..=0.08).contains(&found), "{name} {decibels}: {found}");
+            // In pictures this small a single patch may be worth as much as the 0.05 dB that photos keep to, and a smaller file
+            // is taken whatever more it reaches.
+            assert!((0.0..=0.1).contains(&found), "{name} {decibels}: {found}");
             assert_eq!(decode(&encoded.bytes).unwrap().width(), picture.width());
             most = most.max(passes);
         }
