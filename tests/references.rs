@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
-use support::{Entry, MANIFEST, REFERENCE_DICTIONARY, reference_folder, sample_hash};
+use support::{Entry, REFERENCE_DICTIONARY, reference_folder, sample_hash, streams_of};
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound};
 use tessera_codec::internals::simd;
 use tessera_codec::internals::tile::trace::{Event, LeafRecord};
@@ -27,17 +27,7 @@ fn decoder() -> Decoder {
 
 /// All streams with their manifest entries.
 fn streams() -> Vec<(Entry, Vec<u8>)> {
-    let folder = reference_folder();
-    let manifest = fs::read_to_string(folder.join(MANIFEST)).expect("the manifest is there");
-    let entries = manifest
-        .lines()
-        .map(|line| Entry::parse(line).expect("three columns"));
-    entries
-        .map(|entry| {
-            let bytes = fs::read(folder.join(&entry.file)).expect("the stream is there");
-            (entry, bytes)
-        })
-        .collect()
+    streams_of(&reference_folder())
 }
 
 #[test]

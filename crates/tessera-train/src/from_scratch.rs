@@ -69,14 +69,7 @@ pub fn train_from_scratch(
     params: &FromScratchParams,
     observer: &mut dyn TrainObserver,
 ) -> Result<Dictionary, TrainError> {
-    if gallery.is_empty() {
-        return Err(TrainError::NoPictures);
-    }
-    let mut training = Training {
-        gallery,
-        params,
-        dictionary: start.clone(),
-    };
+    let mut training = Training::new(gallery, start, params)?;
     let harvest = training.harvest(params.harvest_passes, &params.quantisers, observer)?;
     observer.progress(Stage::Bases, 0, 1);
     training.learn_bases(&harvest)?;
@@ -100,14 +93,7 @@ pub fn add_atoms(
     params: &FromScratchParams,
     observer: &mut dyn TrainObserver,
 ) -> Result<Dictionary, TrainError> {
-    if gallery.is_empty() {
-        return Err(TrainError::NoPictures);
-    }
-    let mut training = Training {
-        gallery,
-        params,
-        dictionary: start.clone(),
-    };
+    let mut training = Training::new(gallery, start, params)?;
     training.learn_atoms(observer)?;
     training.adapt(Stage::Priors, observer)?;
     Ok(training.dictionary)
@@ -119,7 +105,22 @@ struct Training<'a> {
     dictionary: Dictionary,
 }
 
-impl Training<'_> {
+impl<'a> Training<'a> {
+    fn new(
+        gallery: &'a Gallery,
+        start: &Dictionary,
+        params: &'a FromScratchParams,
+    ) -> Result<Self, TrainError> {
+        if gallery.is_empty() {
+            return Err(TrainError::NoPictures);
+        }
+        Ok(Self {
+            gallery,
+            params,
+            dictionary: start.clone(),
+        })
+    }
+
     fn harvest(
         &self,
         passes: usize,
