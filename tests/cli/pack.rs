@@ -374,6 +374,7 @@ fn pictures_that_are_alike_are_predicted_from_one_of_them() {
     assert!(told.contains("predicted from others"), "{told}");
     let used = bytes("budget.tsp");
     assert!(used <= room && 10 * used > 7 * room, "{used} of {room}");
+    place.fail("info @series.tsp --map @map.svg", USAGE, "unpack --tsr");
     let told = place.succeed("info @series.tsp");
     assert!(
         told.starts_with("state       intact") && told.contains("4 predicted from others"),

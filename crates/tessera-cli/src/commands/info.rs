@@ -128,6 +128,13 @@ fn write_map(args: &InfoArgs, output: &Path) -> Result<()> {
     let [input] = &args.inputs[..] else {
         return Err(Usage("a map is drawn of one file".into()).into());
     };
+    if packs::is_pack(input) {
+        return Err(Usage(format!(
+            "{} is a pack; a map is drawn of one picture: `tessera unpack --tsr` gives those of a pack",
+            input.display()
+        ))
+        .into());
+    }
     map::check(output)?;
     args.overwrite.check(output, [input.as_path()])?;
     let (svg, counts) = map::draw(input, args.dict.as_deref())?;
