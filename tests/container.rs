@@ -63,6 +63,7 @@ fn header(width: u32, height: u32, tile_log2: u8, dictionary: DictId) -> Header 
         alpha_quantiser: None,
         lossless: None,
         tile_work: WorkBound::at_least(1 << 30),
+        preview_len: 0,
         metadata_len: 0,
     }
 }

@@ -109,6 +109,17 @@ impl<'a> CodedPicture<'a> {
         Ok(picture)
     }
 
+    /// Decodes the small picture in front of this one, if there is one.
+    ///
+    /// # Errors
+    /// See [`Decoder::preview`].
+    pub fn decode_preview(&self) -> Result<Option<Picture>> {
+        let found = self.container.preview()?;
+        found
+            .map(|bytes| self.decoder.decode_preview(&bytes))
+            .transpose()
+    }
+
     /// Decodes what is intact of a damaged file.
     ///
     /// # Errors

@@ -2,7 +2,9 @@
 
 use crate::cancel::CancelToken;
 use crate::coded::CodedPicture;
-use crate::container::{Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work};
+use crate::container::{
+    self, Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work,
+};
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::lossless::{self, Fault, Shape};
@@ -201,6 +203,38 @@ impl Decoder {
     /// See [`CodedPicture::decode_partial`].
     pub fn decode_partial<'a>(&self, file: impl Into<Source<'a>>) -> Result<Partial> {
         self.parse(file)?.decode_partial()
+    }
+
+    /// Decodes the small picture in front of the large one, if there is one. The beginning of the file is enough, up to
+    /// the preview's end: of a shorter one the error is [`FormatError::Truncated`], and more bytes will help. The picture
+    /// has no metadata; that of the file says what its colours mean.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tessera_codec::Error> {
+    /// # use tessera_codec::{Decoder, Encoder, Picture};
+    /// # let picture = Picture::gray8(600, 400, (0..600 * 400).map(|i| (i % 600 / 3) as u8).collect())?;
+    /// let file = Encoder::new().preview(true).encode(&picture)?.bytes;
+    /// let arrived = &file[..1100];
+    /// let preview = Decoder::new().preview(arrived)?.expect("it was asked for");
+    /// assert!(preview.width() <= 256 && preview.height() < preview.width());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Format`] when the header or the preview is damaged or incomplete, [`Error::Limits`], [`Error::Cancelled`].
+    pub fn preview<'a>(&self, file: impl Into<Source<'a>>) -> Result<Option<Picture>> {
+        let found = container::find_preview(&file.into(), self.integrity)?;
+        found.map(|bytes| self.decode_preview(&bytes)).transpose()
+    }
+
+    /// Decodes a preview, of which nobody who counts the tiles of the picture is told.
+    pub(crate) fn decode_preview(&self, file: &[u8]) -> Result<Picture> {
+        let silent = Self {
+            watch: TileWatch::default(),
+            ..self.clone()
+        };
+        silent.decode(file)
     }
 
     /// The bands of a part, checked to be affordable before anything is decoded.

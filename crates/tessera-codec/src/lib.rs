@@ -137,11 +137,13 @@ mod lossless_file;
 #[cfg(feature = "encoder")]
 mod outlook;
 #[cfg(feature = "encoder")]
+mod preview_file;
+#[cfg(feature = "encoder")]
 mod search;
 
 pub use cancel::CancelToken;
 pub use coded::CodedPicture;
-pub use container::{Container, Header, Integrity, Source, StoredFile};
+pub use container::{Container, Header, Integrity, MAX_PREVIEW_SIDE, Source, StoredFile};
 pub use decode::{Band, Decoder, Partial, decode};
 pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, TargetUnreachable};
 pub use limits::Limits;

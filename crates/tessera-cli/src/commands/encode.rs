@@ -92,6 +92,9 @@ struct EncodeSettings {
     #[arg(long, visible_alias = "frame", value_name = "N")]
     #[arg(value_parser = value_parser!(u32).range(1..))]
     page: Option<u32>,
+    /// Put a small picture of about a kilobyte in front, for those who want to see something at once.
+    #[arg(long)]
+    preview: bool,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -296,6 +299,7 @@ impl EncodeSettings {
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
             .short_dictionary_name(self.short_name)
+            .preview(self.preview)
             .measure_distortion(self.verify || !verbosity::quiet())
             .clean_alpha(self.clean_alpha);
         encoder = match self.target.lossless {

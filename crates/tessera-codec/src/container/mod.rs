@@ -1,7 +1,7 @@
-//! The file: header, metadata, tile table, tiles (`spec/container.md`).
+//! The file: header, preview, metadata, tile table, tiles (`spec/container.md`).
 //!
 //! [`Container::parse`] reads header and table and checks that they fit each other and the
-//! length of the file; metadata and tiles are verified when they are asked for, so that damage
+//! length of the file; preview, metadata and tiles are verified when they are asked for, so that damage
 //! in one place does not hide what is intact elsewhere.
 
 pub mod bytes;
@@ -9,13 +9,15 @@ mod check;
 pub mod condensed;
 mod header;
 pub(crate) mod metadata;
+mod preview;
 mod source;
 mod tiles;
 mod work;
 
 pub use check::Integrity;
 pub(crate) use header::NO_DICTIONARY;
-pub use header::{Header, MAGIC, MAX_SIDE, VERSION};
+pub use header::{Header, MAGIC, MAX_PREVIEW_LEN, MAX_SIDE, VERSION};
+pub use preview::MAX_PREVIEW_SIDE;
 pub use source::{Source, StoredFile};
 pub use tiles::TilePayload;
 pub use work::{WorkBound, tile_work};
@@ -24,6 +26,7 @@ use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::metadata::Metadata;
 use crate::tile_grid::TileGrid;
+use std::borrow::Cow;
 use std::ops::Range;
 use tessera_dict::DictId;
 
@@ -59,10 +62,11 @@ impl<'a> Container<'a> {
         check_limits(&header, limits)?;
         let header_bytes = &start[..header_len];
         let table = header_len
-            .checked_add(header.metadata_len)
+            .checked_add(header.preview_len)
+            .and_then(|start| start.checked_add(header.metadata_len))
             .filter(|&start| start <= source.len())
             .ok_or(FormatError::Truncated {
-                part: "the metadata",
+                part: "the preview or the metadata",
                 offset: source.len(),
             })?;
         let tiles = tiles::read_table(&source, header_bytes, table, header.grid(), integrity)?;
@@ -100,12 +104,21 @@ impl<'a> Container<'a> {
         self.source.len()
     }
 
+    /// The bytes of the preview, a file of its own, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when it is damaged or none that may stand here; the picture may still be intact.
+    pub fn preview(&self) -> Result<Option<Cow<'a, [u8]>>> {
+        let range = self.header_len..self.header_len + self.header.preview_len;
+        read_preview(&self.source, &self.header, range, self.integrity)
+    }
+
     /// Reads the metadata.
     ///
     /// # Errors
     /// [`Error::Format`] or [`Error::Limits`]; the picture may still be intact.
     pub fn metadata(&self) -> Result<Metadata> {
-        let start = self.header_len;
+        let start = self.header_len + self.header.preview_len;
         let section = self.source.read(start..start + self.header.metadata_len)?;
         metadata::read(&section, start, &self.limits, self.integrity)
     }
@@ -147,12 +160,13 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Compares the checksums of all tiles, so that damage is found before time is spent.
+    /// Compares the checksums of the preview and of all tiles, so that damage is found before time is spent.
     ///
     /// # Errors
     /// [`Error::Format`] naming the first damage.
     pub fn check(&self) -> Result<()> {
         self.check_end()?;
+        self.preview()?;
         (0..self.tiles.len()).try_for_each(|index| self.tile(index).map(drop))
     }
 
@@ -186,6 +200,41 @@ impl<'a> Container<'a> {
     }
 }
 
+/// The preview of a file of which not more than the beginning need be there.
+pub(crate) fn find_preview<'a>(
+    source: &Source<'a>,
+    integrity: Integrity,
+) -> Result<Option<Cow<'a, [u8]>>> {
+    let start = source.read(0..source.len().min(header::MAX_LEN))?;
+    let (header, header_len) = Header::read(&start, integrity)?;
+    let range = header_len..header_len + header.preview_len;
+    read_preview(source, &header, range, integrity)
+}
+
+/// The verified preview of the file with this header.
+fn read_preview<'a>(
+    source: &Source<'a>,
+    header: &Header,
+    range: Range<usize>,
+    integrity: Integrity,
+) -> Result<Option<Cow<'a, [u8]>>> {
+    if range.is_empty() {
+        return Ok(None);
+    }
+    if range.end > source.len() {
+        let (part, offset) = (preview::PART, source.len());
+        return Err(FormatError::Truncated { part, offset }.into());
+    }
+    let bytes = source.read(range)?;
+    let verify = || {
+        let nested = Container::parse(&bytes[..], &Limits::default(), integrity)?;
+        preview::check(nested.header(), header)?;
+        nested.tile(0).map(drop)
+    };
+    verify().map_err(preview::error)?;
+    Ok(Some(bytes))
+}
+
 /// What the checksums of tiles begin with: the header, and what it leaves out of the identity of its dictionary. `None` if
 /// that is not the dictionary it names.
 fn covered(header: &[u8], name: DictId, identity: DictId) -> Option<Vec<u8>> {
@@ -215,7 +264,26 @@ fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
 #[cfg(feature = "encoder")]
 pub fn write(header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8> {
     let identity = header.dictionary;
-    write_with(header, identity, metadata, tiles)
+    write_with(header, identity, &Front::of(metadata), tiles)
+}
+
+/// What stands between the header and the tiles.
+#[cfg(feature = "encoder")]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Front {
+    /// A file of its own, or nothing.
+    pub(crate) preview: Vec<u8>,
+    pub(crate) metadata: Metadata,
+}
+
+#[cfg(feature = "encoder")]
+impl Front {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            metadata: metadata.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// The same for a header that may name the dictionary with this identity by its start.
@@ -223,15 +291,17 @@ pub fn write(header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8>
 pub(crate) fn write_with(
     mut header: Header,
     identity: DictId,
-    metadata: &Metadata,
+    front: &Front,
     tiles: &[TileData],
 ) -> Vec<u8> {
     debug_assert_eq!(tiles.len(), header.grid().count());
-    let section = metadata::write(metadata);
+    let section = metadata::write(&front.metadata);
+    header.preview_len = front.preview.len();
     header.metadata_len = section.len();
     let mut file = header.write();
     let header_len = file.len();
     let covered = covered(&file, header.dictionary, identity);
+    file.extend_from_slice(&front.preview);
     file.extend(section);
     tiles::write(&mut file, header_len, &covered.unwrap_or_default(), tiles);
     file

@@ -412,6 +412,7 @@ fn noise(seed: u64) -> Result<Stream> {
         alpha_quantiser: None,
         lossless: None,
         tile_work: WorkBound::at_least(0),
+        preview_len: 0,
         metadata_len: 0,
     };
     Ok(Stream {

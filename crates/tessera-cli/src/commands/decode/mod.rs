@@ -19,7 +19,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tessera_codec::image_io::{Losses, keeps_rows};
-use tessera_codec::{Band, CodedPicture, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
+use tessera_codec::{
+    Band, CodedPicture, Decoder, Error, Limits, MAX_PREVIEW_SIDE, Metadata, Picture, PictureInfo,
+    Rect,
+};
 
 /// The format when nothing says otherwise.
 pub(crate) const DEFAULT_FORMAT: &str = "png";
@@ -69,6 +72,10 @@ struct DecodeSettings {
     /// Decode what is intact of a damaged file; the rest becomes gray.
     #[arg(long, conflicts_with = "region")]
     partial: bool,
+    /// Decode the small picture in front, for which the beginning of a file is enough. A file that has none is scaled down
+    /// to 256 pixels on a side, or to --max-side.
+    #[arg(long, conflicts_with_all = ["region", "partial"])]
+    preview: bool,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -200,6 +207,10 @@ impl<'a> Decoding<'a> {
         format.check_quality(self.settings.quality)?;
         let file = Input::open(input)?;
         let named = || input.display().to_string();
+        if let Some(preview) = self.preview(&file).with_context(named)? {
+            self.write_preview(preview, &format, output, force)?;
+            return Ok(sizes(&file, output));
+        }
         let decoder = self.decoder(&file).with_context(named)?;
         let coded = decoder.parse(file.source()).with_context(named)?;
         let mut damage = Damage::default();
@@ -210,7 +221,7 @@ impl<'a> Decoding<'a> {
         };
         let bar = PixelBar::new("decoding", part.area(), self.bar);
         let coded = coded.on_tile(bar.on_tile());
-        let whole = self.settings.max_side.is_none() && keeps_rows(format.image_format());
+        let whole = self.max_side().is_none() && keeps_rows(format.image_format());
         let bands = bands(&coded, part, whole).with_context(named)?;
         let info = PictureInfo::new(part.width, part.height, coded.header().format)?;
         let out = Output::create(output, force)?;
@@ -233,10 +244,45 @@ impl<'a> Decoding<'a> {
             coded.header().dictionary,
         ));
         damage.report()?;
-        Ok(Sizes {
-            before: file.len() as u64,
-            after: fs::metadata(output).map_or(0, |written| written.len()),
-        })
+        Ok(sizes(&file, output))
+    }
+
+    /// The preview if it is to be written and there is one, with what says how its colours are meant.
+    fn preview(&self, file: &Input<'_>) -> Result<Option<Picture>> {
+        if !self.settings.preview {
+            return Ok(None);
+        }
+        let decoder = Decoder::new().threads(self.threads);
+        let mut preview = decoder.preview(file.source())?;
+        if let Some(preview) = &mut preview
+            && !self.settings.strip
+        {
+            // Of a file that is not all here, or damaged behind the preview, there is none.
+            let coded = decoder.parse(file.source());
+            preview.metadata = coded.and_then(|coded| coded.metadata()).unwrap_or_default();
+        }
+        Ok(preview)
+    }
+
+    fn write_preview(
+        &self,
+        mut preview: Picture,
+        format: &OutputFormat,
+        output: &Path,
+        force: bool,
+    ) -> Result<()> {
+        let out = Output::create(output, force)?;
+        let metadata = std::mem::take(&mut preview.metadata);
+        let mut page = self.page(format, PictureInfo::from(&preview), metadata, &out)?;
+        page.push(preview)?;
+        note_losses(&page.finish()?);
+        out.commit()
+    }
+
+    /// The longest side that is written.
+    fn max_side(&self) -> Option<u32> {
+        let preview = self.settings.preview.then_some(MAX_PREVIEW_SIDE);
+        self.settings.max_side.or(preview)
     }
 
     /// Where the rows of a picture go.
@@ -249,7 +295,7 @@ impl<'a> Decoding<'a> {
     ) -> Result<Page<'o>> {
         let options = PageOptions {
             quality: self.settings.quality,
-            max_side: self.settings.max_side,
+            max_side: self.max_side(),
         };
         Page::new(out, format, info, metadata, options)
     }
@@ -281,6 +327,13 @@ impl<'a> Decoding<'a> {
             true => Metadata::default(),
             false => metadata,
         })
+    }
+}
+
+fn sizes(file: &Input<'_>, output: &Path) -> Sizes {
+    Sizes {
+        before: file.len() as u64,
+        after: fs::metadata(output).map_or(0, |written| written.len()),
     }
 }
 
