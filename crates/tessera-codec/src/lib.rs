@@ -147,7 +147,7 @@ pub use container::{Container, Header, Integrity, MAX_PREVIEW_SIDE, Source, Stor
 pub use decode::{Band, Decoder, Partial, decode};
 pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, TargetUnreachable};
 pub use limits::Limits;
-pub use metadata::{Metadata, MetadataKind};
+pub use metadata::{Cicp, GainMap, Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
 pub use prepared::PreparedDictionary;
 pub use quality::{Quality, Tune};

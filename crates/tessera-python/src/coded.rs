@@ -99,13 +99,15 @@ impl CodedImage {
         1 << self.header().tile_log2
     }
 
-    /// What travels with the picture: pairs of `exif`, `icc_profile` or `xmp` and bytes.
+    /// What travels with the picture: pairs of `exif`, `icc_profile`, `xmp`, `cicp` or `gain_map` and bytes.
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyBytes>)>> {
         let metadata = py.detach(|| self.coded.metadata()).raise(py)?;
         let name = |kind| match kind {
             MetadataKind::Icc => "icc_profile",
             MetadataKind::Exif => "exif",
             MetadataKind::Xmp => "xmp",
+            MetadataKind::Cicp => "cicp",
+            MetadataKind::GainMap => "gain_map",
         };
         let blocks = metadata.iter();
         Ok(blocks

@@ -295,7 +295,9 @@ pub(crate) fn write_with(
     tiles: &[TileData],
 ) -> Vec<u8> {
     debug_assert_eq!(tiles.len(), header.grid().count());
-    let section = metadata::write(&front.metadata);
+    let mut upright = front.metadata.clone();
+    upright.set_upright();
+    let section = metadata::write(&upright);
     header.preview_len = front.preview.len();
     header.metadata_len = section.len();
     let mut file = header.write();
