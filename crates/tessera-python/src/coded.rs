@@ -115,6 +115,12 @@ impl CodedImage {
             .collect())
     }
 
+    /// The small picture in front, or None.
+    fn preview<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let preview = py.detach(|| self.coded.decode_preview()).raise(py)?;
+        preview.map(|preview| to_array(py, preview)).transpose()
+    }
+
     /// Decodes all pixels, those of a region `(left, upper, right, lower)`, or all of them smaller.
     #[pyo3(signature = (*, region = None, reduce = 1, max_side = None))]
     fn decode<'py>(
@@ -186,6 +192,18 @@ impl CodedImage {
     }
 }
 
+/// The small picture in front of a file of which the beginning may be all there is, or None.
+#[pyfunction]
+pub(crate) fn preview<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let stored = Stored::open(source)?;
+    let stored = py.detach(|| StoredFile::new(stored))?;
+    let preview = py.detach(|| Decoder::new().preview(&stored)).raise(py)?;
+    preview.map(|preview| to_array(py, preview)).transpose()
+}
+
 /// A decoder with the limits that Python gave.
 pub(crate) fn limited(
     py: Python<'_>,
@@ -198,11 +216,17 @@ pub(crate) fn limited(
         Some(limit) => natural(py, name, limit),
         None => Ok(usual),
     };
-    let limits = Limits {
+    let mut limits = Limits {
         pixels: limit("max_pixels", max_pixels, usual.pixels)?,
-        memory: limit("max_memory", max_memory, usual.memory)?,
         ..usual
     };
+    // Whoever sets a limit means it, however short a file is.
+    if max_pixels.is_some() {
+        limits = limits.with_work(usual.work);
+    }
+    if max_memory.is_some() {
+        limits = limits.with_memory(limit("max_memory", max_memory, usual.memory)?);
+    }
     let threads = natural(py, "threads", threads)?;
     Ok(Decoder::new().threads(threads).limits(limits))
 }

@@ -13,8 +13,8 @@ use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::{EXTENSIONS, ReadOptions};
 use tessera_codec::{
-    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, Picture, PictureInfo, RowSource,
-    Target, TargetUnreachable, Tune,
+    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Limits, Metadata, Picture, PictureInfo,
+    RowSource, Target, TargetUnreachable, Tune,
 };
 use tessera_eval::image8::Image8;
 use tessera_eval::metrics::{Comparison, Metric};
@@ -307,7 +307,7 @@ impl EncodeSettings {
             // Experiments with quantisers get what they ask for.
             false => encoder.lossless_if_smaller(!self.lossy && self.target.quantiser.is_none()),
         };
-        let mut verifier = Decoder::new().threads(threads);
+        let mut verifier = Decoder::new().threads(threads).limits(Limits::none());
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
         }

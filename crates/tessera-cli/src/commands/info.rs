@@ -85,6 +85,8 @@ struct Report {
     decode_work: u64,
     preview: Option<Preview>,
     preview_error: Option<String>,
+    /// Colour primaries, transfer characteristics, matrix and range by ITU-T H.273.
+    cicp: Option<[u8; 4]>,
     metadata: Vec<Block>,
     metadata_error: Option<String>,
     damaged_tiles: Vec<String>,
@@ -348,6 +350,9 @@ impl Report {
             tile_columns: grid.columns(),
             tile_rows: grid.rows(),
             decode_work: header.work(),
+            cicp: (metadata.as_ref().ok())
+                .and_then(|metadata| metadata.cicp)
+                .map(|cicp| *cicp.as_bytes()),
             preview_error: preview.as_ref().err().map(ToString::to_string),
             preview: preview.unwrap_or_default(),
             metadata_error: metadata.as_ref().err().map(ToString::to_string),
@@ -407,6 +412,16 @@ impl Report {
             lines.push(format!(
                 "preview     {} x {} pixels, {} bytes",
                 preview.width, preview.height, preview.bytes
+            ));
+        }
+        if let Some([primaries, transfer, matrix, range]) = self.cicp {
+            lines.push(format!(
+                "colour      code points {primaries}/{transfer}/{matrix}/{range}{}",
+                match transfer {
+                    16 => " (PQ)",
+                    18 => " (HLG)",
+                    _ => "",
+                }
             ));
         }
         for block in &self.metadata {

@@ -82,6 +82,13 @@ struct DecodeSettings {
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Also write the gain map of the picture, if it has one, to this file, as it came: usually a JPEG.
+    #[arg(long, value_name = "FILE", conflicts_with = "recursive")]
+    gain_map: Option<PathBuf>,
+    /// Decode whatever a file claims, as long as there is memory; for files of your own. Without it large pictures in very few
+    /// bytes are refused.
+    #[arg(long)]
+    trust: bool,
     /// Refuse pictures with more megapixels than this.
     #[arg(long, value_name = "MP")]
     max_megapixels: Option<u32>,
@@ -215,6 +222,7 @@ impl<'a> Decoding<'a> {
         let coded = decoder.parse(file.source()).with_context(named)?;
         let mut damage = Damage::default();
         let metadata = self.check(&coded, &mut damage).with_context(named)?;
+        self.write_gain_map(&metadata, force)?;
         let part = match self.settings.region {
             Some(Region(rect)) => rect,
             None => coded.rect(),
@@ -279,6 +287,20 @@ impl<'a> Decoding<'a> {
         out.commit()
     }
 
+    /// Writes the gain map where it is wanted. It is no part of the output then, and its loss needs no word.
+    fn write_gain_map(&self, metadata: &Metadata, force: bool) -> Result<()> {
+        let (Some(path), map) = (&self.settings.gain_map, &metadata.gain_map) else {
+            return Ok(());
+        };
+        let map = map.as_ref().context("the picture has no gain map")?;
+        files::write_output(path, map.picture(), force)?;
+        verbosity::note(format_args!(
+            "tessera: note: the gain map lies on the picture by EXIF orientation {}",
+            map.orientation()
+        ));
+        Ok(())
+    }
+
     /// The longest side that is written.
     fn max_side(&self) -> Option<u32> {
         let preview = self.settings.preview.then_some(MAX_PREVIEW_SIDE);
@@ -301,7 +323,10 @@ impl<'a> Decoding<'a> {
     }
 
     fn decoder(&self, file: &Input<'_>) -> Result<Decoder> {
-        let mut limits = Limits::default();
+        let mut limits = match self.settings.trust {
+            true => Limits::none(),
+            false => Limits::default(),
+        };
         if let Some(megapixels) = self.settings.max_megapixels {
             limits.pixels = u64::from(megapixels) * 1_000_000;
         }
@@ -372,7 +397,7 @@ impl Damage {
         }
         let count = self.tiles.len();
         Err(anyhow!(Incomplete(format!(
-            "{count} tiles could not be decoded and are gray in the output"
+            "{count} tiles could not be decoded and are gray in the output, but for rows that are there of one that was cut"
         ))))
     }
 }
