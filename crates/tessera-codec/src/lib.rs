@@ -104,6 +104,7 @@
     allow(dead_code, unreachable_pub, unused_imports)
 )]
 
+mod arrival;
 mod cancel;
 mod coded;
 mod container;
@@ -141,6 +142,7 @@ mod preview_file;
 #[cfg(feature = "encoder")]
 mod search;
 
+pub use arrival::TileStart;
 pub use cancel::CancelToken;
 pub use coded::CodedPicture;
 pub use container::{Container, Header, Integrity, MAX_PREVIEW_SIDE, Source, StoredFile};

@@ -351,7 +351,7 @@ fn read_features(reader: &mut ByteReader<'_>, format_byte: u8) -> Result<u8, For
 
 fn read_dictionary(reader: &mut ByteReader<'_>) -> Result<DictId, FormatError> {
     Ok(match reader.u8()? {
-        DICTIONARY_BY_HASH => DictId::Hash(reader.array()?),
+        DICTIONARY_BY_HASH => DictId::Hash(reader.array()?).by_number(),
         DICTIONARY_BY_PREFIX => DictId::Prefix(reader.array()?),
         number => DictId::Builtin(number),
     })

@@ -214,6 +214,24 @@ mod tests {
         }
     }
 
+    /// Little-endian EXIF with nothing but an orientation.
+    fn turned(value: u8) -> Vec<u8> {
+        let mut exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+        exif.extend([value, 0, 0, 0, 0, 0, 0, 0]);
+        exif
+    }
+
+    #[test]
+    fn pixels_win_over_an_orientation() {
+        let mut section = Vec::new();
+        write_chunk(&mut section, MetadataKind::Exif as u8, &turned(6));
+        let xmp = b"<x tiff:Orientation='8'/>";
+        write_chunk(&mut section, MetadataKind::Xmp as u8, xmp);
+        let read = read_checked(&section).unwrap();
+        assert_eq!(read.exif, Some(turned(1)));
+        assert_eq!(read.xmp.as_deref(), Some(&b"<x tiff:Orientation='1'/>"[..]));
+    }
+
     #[test]
     fn kinds_that_must_be_known_are_refused() {
         for kind in [FIRST_CRITICAL, 127, FIRST_CRITICAL | DEFLATED] {

@@ -59,7 +59,7 @@ impl<'a> Container<'a> {
         let source = source.into();
         let start = source.read(0..source.len().min(header::MAX_LEN))?;
         let (header, header_len) = Header::read(&start, integrity)?;
-        check_limits(&header, limits)?;
+        check_limits(&header, limits, source.len())?;
         let header_bytes = &start[..header_len];
         let table = header_len
             .checked_add(header.preview_len)
@@ -97,6 +97,11 @@ impl<'a> Container<'a> {
     /// The tiles of the picture.
     pub fn grid(&self) -> TileGrid {
         self.header.grid()
+    }
+
+    /// What the file may cost.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Bytes of the file.
@@ -168,6 +173,15 @@ impl<'a> Container<'a> {
         self.check_end()?;
         self.preview()?;
         (0..self.tiles.len()).try_for_each(|index| self.tile(index).map(drop))
+    }
+
+    /// The bytes of a tile whose end is missing, as far as they are there. A picture of one tile does not state its
+    /// length: any tile that is not intact may have been cut.
+    pub(crate) fn cut_tile(&self, index: usize) -> Option<Cow<'a, [u8]>> {
+        let Range { start, end } = self.tiles[index];
+        let cut = end > self.source.len() || self.tiles.len() == 1;
+        let start = start.min(self.source.len());
+        cut.then(|| self.source.read(start..end.min(self.source.len())).ok())?
     }
 
     /// Bytes of a tile in the file, its checksum included.
@@ -248,7 +262,7 @@ fn covered(header: &[u8], name: DictId, identity: DictId) -> Option<Vec<u8>> {
     }
 }
 
-fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
+fn check_limits(header: &Header, limits: &Limits, file_len: usize) -> Result<()> {
     let pixels = u64::from(header.width) * u64::from(header.height);
     limits::check("pixels", pixels, limits.pixels)?;
     limits::check(
@@ -256,7 +270,10 @@ fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
         header.grid().largest(),
         limits.tile_pixels,
     )?;
-    limits::check("units of decode work", header.work(), limits.work)?;
+    // What the header states counts the tiles at the edges as whole ones.
+    let samples = pixels * header.format.channels() as u64;
+    let work = header.work().min(tile_work(samples, file_len));
+    limits::check("units of decode work", work, limits.work_of(file_len))?;
     Ok(())
 }
 
@@ -265,6 +282,17 @@ fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
 pub fn write(header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8> {
     let identity = header.dictionary;
     write_with(header, identity, &Front::of(metadata), tiles)
+}
+
+/// The same with a preview and without metadata, whatever the preview is.
+#[cfg(feature = "encoder")]
+pub fn write_with_preview(header: Header, preview: &[u8], tiles: &[TileData]) -> Vec<u8> {
+    let front = Front {
+        preview: preview.to_vec(),
+        ..Front::default()
+    };
+    let identity = header.dictionary;
+    write_with(header, identity, &front, tiles)
 }
 
 /// What stands between the header and the tiles.
