@@ -4,7 +4,8 @@
 //! damage reaches every branch; the whole decoder gets a share, because it is slower.
 
 use tessera_codec::{
-    Colour, Decoder, Encoder, Integrity, Limits, Metadata, Picture, PixelFormat, Samples, Target,
+    Cicp, Colour, Decoder, Encoder, Integrity, Limits, Metadata, Picture, PixelFormat, Samples,
+    Target,
 };
 
 const PARSED: usize = 100_000;
@@ -25,7 +26,7 @@ impl Random {
     }
 }
 
-/// One file per structure of the format: plain, alpha, several tiles with metadata.
+/// One file per structure of the format: plain, alpha, several tiles with preview and metadata.
 fn seeds() -> Vec<Vec<u8>> {
     let encoder = Encoder::new().target(Target::Quantiser(70)).effort(1);
     let plain = picture(5, 4, PixelFormat::GRAY8);
@@ -34,17 +35,19 @@ fn seeds() -> Vec<Vec<u8>> {
         alpha: true,
         ..PixelFormat::GRAY8
     };
-    let mut tiled = picture(70, 66, PixelFormat::GRAY8);
+    let mut tiled = picture(170, 66, PixelFormat::GRAY8);
     tiled.metadata = Metadata {
         icc: Some(vec![3; 50]),
         exif: Some(vec![1, 2, 3]),
         xmp: Some(b"<x/>".to_vec()),
+        cicp: Some(Cicp::new(12, 13, true)),
+        gain_map: None,
     };
     let encode = |encoder: &Encoder, picture| encoder.encode(picture).unwrap().bytes;
     vec![
         encode(&encoder, &plain),
         encode(&encoder, &picture(9, 3, alpha)),
-        encode(&encoder.clone().tile_log2(6), &tiled),
+        encode(&encoder.clone().tile_log2(6).preview(true), &tiled),
     ]
 }
 

@@ -199,6 +199,7 @@ fn naming(id: DictId) -> Vec<u8> {
         alpha_quantiser: None,
         lossless: None,
         tile_work: WorkBound::at_least(10_000),
+        preview_len: 0,
         metadata_len: 0,
     };
     let tile = TileData {

@@ -24,10 +24,9 @@ fn limits() -> Limits {
     Limits {
         pixels: 1 << 14,
         tile_pixels: 1 << 13,
-        memory: 1 << 20,
-        work: 1 << 18,
         metadata: 1 << 16,
         chunks: 16,
+        ..Limits::default().with_memory(1 << 20).with_work(1 << 18)
     }
 }
 

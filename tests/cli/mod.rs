@@ -16,6 +16,7 @@ mod pack;
 mod paper;
 mod pictures;
 mod pillow;
+mod preview;
 mod refusals;
 mod streaming;
 mod train;

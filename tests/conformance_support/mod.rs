@@ -30,7 +30,14 @@ pub(crate) fn packs_folder() -> PathBuf {
     folder().join("packs")
 }
 
-/// Name of the list of packs inside [`packs_folder`] that must be refused: file and reason, separated by a tab.
+/// The folder of the files that must be refused.
+#[allow(dead_code)]
+pub(crate) fn refused_folder() -> PathBuf {
+    folder().join("refused")
+}
+
+/// Name of the list of packs inside [`packs_folder`], and of files inside [`refused_folder`], that must be refused: file and
+/// reason, separated by a tab.
 #[allow(dead_code)]
 pub(crate) const REFUSED: &str = "refused.tsv";
 

@@ -1,6 +1,6 @@
 //! The conformance streams decode to what the manifest says, in every way there is to decode them.
 
-use crate::support::{Entry, folder, sample_hash, streams_of};
+use crate::support::{Entry, REFUSED, folder, refused_folder, sample_hash, streams_of};
 use std::collections::BTreeSet;
 use std::fs;
 use tessera_codec::Decoder;
@@ -60,6 +60,23 @@ fn every_truncation_is_an_error() {
             assert!(outcome.is_err(), "{} cut to {length} bytes", entry.file);
         }
     }
+}
+
+#[test]
+fn what_must_be_refused_is_refused() {
+    let list = fs::read_to_string(refused_folder().join(REFUSED)).expect("the list is there");
+    let mut listed = BTreeSet::new();
+    for line in list.lines() {
+        let (file, why) = line.split_once('\t').expect("two columns");
+        let bytes = fs::read(refused_folder().join(file)).expect("the file is there");
+        assert!(Decoder::new().decode(&bytes).is_err(), "{file}: {why}");
+        listed.insert(file.to_owned());
+    }
+    assert!(listed.len() >= 50, "{}", listed.len());
+    let files = fs::read_dir(refused_folder()).expect("the folder is there");
+    let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let present: BTreeSet<String> = names.filter(|name| name.ends_with(".tsr")).collect();
+    assert_eq!(listed, present);
 }
 
 /// What a set of streams makes use of.

@@ -79,11 +79,11 @@ typedef enum {
    */
   TESSERA_LIMIT_TILE_PIXELS = 1,
   /**
-   * Bytes of memory for the picture and the tiles in work.
+   * Bytes of memory for the picture and the tiles in work. Unless it is set, short files may use less than long ones.
    */
   TESSERA_LIMIT_MEMORY = 2,
   /**
-   * Decode work as stated by the header, in units that grow with samples and coded bytes.
+   * Decode work, in units that grow with samples and coded bytes. Unless it is set, short files may take less than long ones.
    */
   TESSERA_LIMIT_WORK = 3,
   /**
@@ -126,6 +126,14 @@ typedef enum {
    * XMP packet (XML).
    */
   TESSERA_METADATA_KIND_XMP = 2,
+  /**
+   * What the colours mean: primaries, transfer, matrix (0) and range (0 or 1) by ITU-T H.273, four bytes.
+   */
+  TESSERA_METADATA_KIND_CICP = 3,
+  /**
+   * A gain map: one byte that says how it is turned to lie on the picture (as EXIF numbers it), then a picture file.
+   */
+  TESSERA_METADATA_KIND_GAIN_MAP = 4,
 } TesseraMetadataKind;
 
 /**
@@ -318,6 +326,11 @@ TesseraStatus tessera_encoder_set_tune(TesseraEncoder *encoder, uint32_t tune);
 TesseraStatus tessera_encoder_set_threads(TesseraEncoder *encoder, uint32_t threads);
 
 /**
+ * Puts a small picture of about a kilobyte in front of the large one, if `wanted` is not 0.
+ */
+TesseraStatus tessera_encoder_set_preview(TesseraEncoder *encoder, uint32_t wanted);
+
+/**
  * Uses a learned dictionary; the receiver needs the same one.
  */
 TesseraStatus tessera_encoder_set_dictionary(TesseraEncoder *encoder,
@@ -425,11 +438,22 @@ TesseraStatus tessera_file_decode_scaled(const TesseraFile *file,
                                          TesseraPicture **picture);
 
 /**
- * Decodes what is intact of a damaged file; the rest becomes gray. `damaged_tiles`, unless it is NULL, is told how many
- * tiles are missing.
+ * Decodes what is intact of a damaged file, and the rows that are there of a tile that was cut; the rest becomes gray.
+ * `damaged_tiles`, unless it is NULL, is told how many tiles are not intact.
  */
 TesseraStatus tessera_file_decode_partial(const TesseraFile *file,
                                           size_t *damaged_tiles,
+                                          TesseraPicture **picture);
+
+/**
+ * Decodes the small picture in front of the large one from the beginning of a file, up to the end of the preview. NULL if
+ * the file has none. `decoder` may be NULL for the usual settings.
+ *
+ * `size` bytes can be read at `data`.
+ */
+TesseraStatus tessera_preview_from_memory(const TesseraDecoder *decoder,
+                                          const uint8_t *data,
+                                          size_t size,
                                           TesseraPicture **picture);
 
 /**

@@ -26,9 +26,9 @@ pub enum Limit {
     Pixels = 0,
     /// Pixels of one tile, the unit that is held in memory in working form.
     TilePixels = 1,
-    /// Bytes of memory for the picture and the tiles in work.
+    /// Bytes of memory for the picture and the tiles in work. Unless it is set, short files may use less than long ones.
     Memory = 2,
-    /// Decode work as stated by the header, in units that grow with samples and coded bytes.
+    /// Decode work, in units that grow with samples and coded bytes. Unless it is set, short files may take less than long ones.
     Work = 3,
     /// Bytes of unpacked metadata.
     Metadata = 4,
@@ -51,16 +51,15 @@ pub extern "C" fn tessera_decoder_set_limit(
 ) -> Status {
     change(decoder, |decoder| {
         let limits = &mut decoder.limits;
-        let places = [
-            &mut limits.pixels,
-            &mut limits.tile_pixels,
-            &mut limits.memory,
-            &mut limits.work,
-            &mut limits.metadata,
-            &mut limits.chunks,
-        ];
-        let place = places.into_iter().nth(limit as usize);
-        *place.ok_or_else(|| Failure::parameter(format!("there is no limit {limit}")))? = value;
+        match limit {
+            _ if limit == Limit::Pixels as u32 => limits.pixels = value,
+            _ if limit == Limit::TilePixels as u32 => limits.tile_pixels = value,
+            _ if limit == Limit::Memory as u32 => *limits = limits.with_memory(value),
+            _ if limit == Limit::Work as u32 => *limits = limits.with_work(value),
+            _ if limit == Limit::Metadata as u32 => limits.metadata = value,
+            _ if limit == Limit::Chunks as u32 => limits.chunks = value,
+            _ => return Err(Failure::parameter(format!("there is no limit {limit}"))),
+        }
         decoder.settings = decoder.settings.clone().limits(*limits);
         Ok(())
     })

@@ -81,6 +81,15 @@ pub extern "C" fn tessera_encoder_set_threads(
     change(encoder, |settings| Ok(settings.threads(threads as usize)))
 }
 
+/// Puts a small picture of about a kilobyte in front of the large one, if `wanted` is not 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn tessera_encoder_set_preview(
+    encoder: Option<&mut Encoder>,
+    wanted: u32,
+) -> Status {
+    change(encoder, |settings| Ok(settings.preview(wanted != 0)))
+}
+
 /// Uses a learned dictionary; the receiver needs the same one.
 #[unsafe(no_mangle)]
 pub extern "C" fn tessera_encoder_set_dictionary(

@@ -178,8 +178,8 @@ pub extern "C" fn tessera_file_decode_scaled(
     decode(file, picture, |coded| Ok(coded.decode_scaled(scale)?))
 }
 
-/// Decodes what is intact of a damaged file; the rest becomes gray. `damaged_tiles`, unless it is NULL, is told how many
-/// tiles are missing.
+/// Decodes what is intact of a damaged file, and the rows that are there of a tile that was cut; the rest becomes gray.
+/// `damaged_tiles`, unless it is NULL, is told how many tiles are not intact.
 #[unsafe(no_mangle)]
 pub extern "C" fn tessera_file_decode_partial(
     file: Option<&File>,
@@ -192,6 +192,32 @@ pub extern "C" fn tessera_file_decode_partial(
             count.write(partial.damaged.len());
         }
         Ok(partial.picture)
+    })
+}
+
+/// Decodes the small picture in front of the large one from the beginning of a file, up to the end of the preview. NULL if
+/// the file has none. `decoder` may be NULL for the usual settings.
+///
+/// `size` bytes can be read at `data`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_preview_from_memory(
+    decoder: Option<&Decoder>,
+    data: *const u8,
+    size: usize,
+    picture: Option<&mut MaybeUninit<Option<Box<Picture>>>>,
+) -> Status {
+    let Some(place) = picture else {
+        return guard(|| Err(null("the place of the picture")));
+    };
+    place.write(None);
+    guard(|| {
+        // SAFETY: as the caller promises.
+        let start = unsafe { bytes(data, size) }?;
+        let default = Decoder::default();
+        let settings = decoder.unwrap_or(&default).settings();
+        let preview = settings.preview(start)?;
+        place.write(preview.map(|preview| Box::new(Picture(preview))));
+        Ok(())
     })
 }
 

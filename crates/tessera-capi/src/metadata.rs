@@ -15,6 +15,10 @@ pub enum MetadataKind {
     Exif = 1,
     /// XMP packet (XML).
     Xmp = 2,
+    /// What the colours mean: primaries, transfer, matrix (0) and range (0 or 1) by ITU-T H.273, four bytes.
+    Cicp = 3,
+    /// A gain map: one byte that says how it is turned to lie on the picture (as EXIF numbers it), then a picture file.
+    GainMap = 4,
 }
 
 /// The kind that a number of the caller stands for.

@@ -144,11 +144,12 @@ pub unsafe extern "C" fn tessera_picture_set_metadata(
 ) -> Status {
     guard(|| {
         let picture = picture.ok_or_else(|| null("the picture"))?;
-        let slot = picture.0.metadata.slot(kind_of(kind)?);
+        let kind = kind_of(kind)?;
         // SAFETY: as the caller promises.
         let block = unsafe { bytes(data, size) }?;
-        *slot = (!data.is_null()).then(|| block.to_vec());
-        Ok(())
+        let block = (!data.is_null()).then(|| block.to_vec());
+        let set = picture.0.metadata.set(kind, block);
+        set.map_err(|error| Failure::parameter(error.to_string()))
     })
 }
 

@@ -1,5 +1,6 @@
 //! A file that is open and not yet decoded.
 
+use crate::arrival::TileStart;
 use crate::container::Container;
 use crate::decode::{Band, Decoder, Partial};
 use crate::error::Result;
@@ -109,7 +110,42 @@ impl<'a> CodedPicture<'a> {
         Ok(picture)
     }
 
-    /// Decodes what is intact of a damaged file.
+    /// Decodes the small picture in front of this one, if there is one.
+    ///
+    /// # Errors
+    /// See [`Decoder::preview`].
+    pub fn decode_preview(&self) -> Result<Option<Picture>> {
+        let found = self.container.preview()?;
+        found
+            .map(|bytes| self.decoder.decode_preview(&bytes))
+            .transpose()
+    }
+
+    /// Decodes the beginning of a tile, of which `bytes` have arrived, as far as rows of superblocks (64 pixels high) are
+    /// whole; see [`TileStart`]. For those who show a picture while it comes: the bytes of a tile lie at
+    /// [`Container::tile_range`]. `None` if there is nothing to show yet, as always of a lossless tile.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tessera_codec::Error> {
+    /// # use tessera_codec::{Decoder, Encoder, Picture};
+    /// # let samples = (0..300 * 200).map(|i| (i % 300 * i / 290) as u8).collect();
+    /// # let file = Encoder::new().quality(90).effort(1).encode(&Picture::gray8(300, 200, samples)?)?.bytes;
+    /// let arrived = &file[..file.len() * 2 / 3];
+    /// let coded = Decoder::new().parse(arrived)?;
+    /// let start = coded.decode_tile_start(0, &arrived[coded.tile_range(0)])?.expect("some rows");
+    /// assert_eq!((start.rect.width, start.rect.height % 64), (300, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Dictionary`](crate::Error::Dictionary), [`Error::Limits`](crate::Error::Limits).
+    pub fn decode_tile_start(&self, index: usize, bytes: &[u8]) -> Result<Option<TileStart>> {
+        self.decoder.tile_start(&self.container, index, bytes)
+    }
+
+    /// Decodes what is intact of a damaged file, and what has arrived of one whose end is missing: the rows of superblocks
+    /// that are there of a tile that was cut, before the filter and without a checksum to vouch for them.
     ///
     /// # Errors
     /// As for [`CodedPicture::decode`] when the dictionary cannot be used; damage in tiles and metadata is reported in

@@ -2,7 +2,9 @@
 
 use crate::cancel::CancelToken;
 use crate::coded::CodedPicture;
-use crate::container::{Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work};
+use crate::container::{
+    self, Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work,
+};
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::lossless::{self, Fault, Shape};
@@ -65,9 +67,9 @@ pub struct Decoder {
 pub struct Band {
     /// The pixels of the whole picture that this is.
     pub rect: Rect,
-    /// The pixels, without metadata; damaged tiles are mid-gray.
+    /// The pixels, without metadata; damaged tiles are mid-gray, but for the rows of a cut one that are there.
     pub picture: Picture,
-    /// The tiles that are missing, and why.
+    /// The tiles that are not intact, and why.
     pub damaged: Vec<(Rect, Error)>,
 }
 
@@ -84,12 +86,12 @@ impl Band {
     }
 }
 
-/// What could be saved of a damaged file.
+/// What could be saved of a damaged file, or of one whose end is missing.
 #[derive(Debug)]
 pub struct Partial {
-    /// The picture; damaged tiles are mid-gray.
+    /// The picture; damaged tiles are mid-gray, but for the rows of a cut one that are there.
     pub picture: Picture,
-    /// The tiles that are missing, and why.
+    /// The tiles that are not intact, and why.
     pub damaged: Vec<(Rect, Error)>,
     /// Why there is no metadata, when it is damaged.
     pub metadata_error: Option<Error>,
@@ -195,12 +197,44 @@ impl Decoder {
         self.parse(file)?.decode_scaled(scale)
     }
 
-    /// Decodes what is intact of a damaged file.
+    /// Decodes what is intact of a damaged file, and what has arrived of one whose end is missing.
     ///
     /// # Errors
     /// See [`CodedPicture::decode_partial`].
     pub fn decode_partial<'a>(&self, file: impl Into<Source<'a>>) -> Result<Partial> {
         self.parse(file)?.decode_partial()
+    }
+
+    /// Decodes the small picture in front of the large one, if there is one. The beginning of the file is enough, up to
+    /// the preview's end: of a shorter one the error is [`FormatError::Truncated`], and more bytes will help. The picture
+    /// has no metadata; that of the file says what its colours mean.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), tessera_codec::Error> {
+    /// # use tessera_codec::{Decoder, Encoder, Picture};
+    /// # let picture = Picture::gray8(600, 400, (0..600 * 400).map(|i| (i % 600 / 3) as u8).collect())?;
+    /// let file = Encoder::new().preview(true).encode(&picture)?.bytes;
+    /// let arrived = &file[..1100];
+    /// let preview = Decoder::new().preview(arrived)?.expect("it was asked for");
+    /// assert!(preview.width() <= 256 && preview.height() < preview.width());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Format`] when the header or the preview is damaged or incomplete, [`Error::Limits`], [`Error::Cancelled`].
+    pub fn preview<'a>(&self, file: impl Into<Source<'a>>) -> Result<Option<Picture>> {
+        let found = container::find_preview(&file.into(), self.integrity)?;
+        found.map(|bytes| self.decode_preview(&bytes)).transpose()
+    }
+
+    /// Decodes a preview, of which nobody who counts the tiles of the picture is told.
+    pub(crate) fn decode_preview(&self, file: &[u8]) -> Result<Picture> {
+        let silent = Self {
+            watch: TileWatch::default(),
+            ..self.clone()
+        };
+        silent.decode(file)
     }
 
     /// The bands of a part, checked to be affordable before anything is decoded.
@@ -292,7 +326,13 @@ impl Decoder {
                     let Rect { width, height, .. } = window;
                     (Picture::new(width, height, header.format, samples)?, vec![])
                 }
-                Err(error) => (blank()?, vec![(window, error)]),
+                Err(error) => {
+                    let mut picture = blank()?;
+                    if let Some((part, samples)) = self.cut_tile(container, only, dictionary) {
+                        pixels::paste(&mut picture, window, part, &samples);
+                    }
+                    (picture, vec![(window, error)])
+                }
             };
             return Ok(Band {
                 rect: window,
@@ -309,7 +349,13 @@ impl Decoder {
                     pixels::paste(&mut canvas, window, rect, &samples);
                     None
                 }
-                Err(error) => Some((rect, error)),
+                Err(error) => {
+                    if let Some((part, samples)) = self.cut_tile(container, index, dictionary) {
+                        let mut canvas = canvas.lock().unwrap_or_else(PoisonError::into_inner);
+                        pixels::paste(&mut canvas, window, part, &samples);
+                    }
+                    Some((rect, error))
+                }
             })
         };
         let damaged = threads::run(threads, || {
@@ -342,14 +388,15 @@ impl Decoder {
         };
         let tile = tile.saturating_add(models);
         let needed = kept.saturating_add(tile);
-        limits::check("bytes of memory", needed, self.limits.memory)?;
-        let tiles_that_fit = (self.limits.memory - kept) / tile;
+        let allowed = self.limits.memory_of(container.file_len());
+        limits::check("bytes of memory", needed, allowed)?;
+        let tiles_that_fit = (allowed - kept) / tile;
         let threads = threads::count(self.threads) as u64;
         Ok(threads.min(tiles_that_fit) as usize)
     }
 
     /// The dictionary a file names, with its references decoded; a lossless file needs none.
-    fn find_dictionary(
+    pub(crate) fn find_dictionary(
         &self,
         header: &Header,
     ) -> Result<Option<&PreparedDictionary>, DictionaryError> {
@@ -386,7 +433,7 @@ impl Decoder {
 
 /// Memory a tile takes while it is decoded, per sample: its plane, the tile coder's working
 /// copies of it and the interleaved result.
-const WORKING_BYTES_PER_SAMPLE: u64 = 12;
+pub(crate) const WORKING_BYTES_PER_SAMPLE: u64 = 12;
 
 fn check_part(container: &Container<'_>, part: Rect) -> Result<()> {
     let whole = container.header().rect();
@@ -448,6 +495,11 @@ fn decode_lossless(
     let channels = header.format.channels() as u64;
     let models = lossless::model_bytes(rect.area(), channels);
     limits::probe(rect.area() * channels * WORKING_BYTES_PER_SAMPLE + models)?;
+    // As if all tiles were coded like this one.
+    let samples = header.rect().area() * channels;
+    let work = samples.saturating_mul(lossless::sample_work(payload.colour()));
+    let allowed = container.limits().work_of(container.file_len());
+    limits::check("units of decode work", work, allowed)?;
     let shape = Shape::new(rect.width, rect.height, header.format);
     lossless::decode_tile(payload.colour(), &shape, header.format).map_err(|fault| match fault {
         Fault::Exhausted => exhausted(container, index),

@@ -1,7 +1,7 @@
 //! From a picture to a file.
 
 use crate::cancel::CancelToken;
-use crate::container::{self, Header, TileData, WorkBound, tile_work};
+use crate::container::{self, Front, Header, TileData, WorkBound, tile_work};
 use crate::decode::{Decoder, alpha_config, layout};
 use crate::distortion::{Distortion, Fingerprint};
 use crate::encoder::appearance::{Appearance, CELL, LOOKS, cell_stride};
@@ -16,6 +16,7 @@ use crate::outlook::Outlook;
 use crate::picture::{Picture, PixelFormat};
 use crate::pixels::{self, TilePlanes};
 use crate::prepared::PreparedDictionary;
+use crate::preview_file;
 use crate::quality::{
     DEFAULT_EFFORT, FASTEST_EFFORT, Quality, Tune, alpha_quantiser, check_effort,
 };
@@ -75,6 +76,7 @@ pub struct Encoder {
     cancel: CancelToken,
     dictionary: Option<PreparedDictionary>,
     short_name: bool,
+    preview: bool,
     watch: TileWatch,
 }
 
@@ -104,6 +106,7 @@ impl Default for Encoder {
             cancel: CancelToken::default(),
             dictionary: None,
             short_name: false,
+            preview: false,
             watch: TileWatch::default(),
         }
     }
@@ -322,6 +325,14 @@ impl Encoder {
         self
     }
 
+    /// Puts a small picture of about a kilobyte in front of the large one, for those who want to see something at once: see
+    /// [`Decoder::preview`]. Pictures that are not larger than a preview get none. A target of size counts it.
+    #[must_use]
+    pub fn preview(mut self, wanted: bool) -> Self {
+        self.preview = wanted;
+        self
+    }
+
     /// Calls `hear` with the number of pixels of every tile that is done, from whichever thread did it. Targets other
     /// than a quality take several passes over all tiles.
     #[must_use]
@@ -431,19 +442,25 @@ impl Encoder {
                 options,
                 measure: self.measure,
             };
+            let front = self.front(source, format)?;
             let tiles = self.encode_tiles(job.grid(), source, threads, |band, y, rect| {
                 job.encode_tile(band, y, rect)
             })?;
-            Ok(job.assemble(tiles, &self.coded_metadata(source)))
+            Ok(job.assemble(tiles, &front))
         })?
     }
 
-    /// What of the metadata goes into the file.
-    fn coded_metadata(&self, source: &dyn RowSource) -> Metadata {
-        match self.strip_metadata {
+    /// What goes into the file, whose pictures have this format, before the tiles.
+    fn front(&self, source: &mut dyn RowSource, format: PixelFormat) -> Result<Front> {
+        let metadata = match self.strip_metadata {
             true => Metadata::default(),
             false => source.metadata().clone(),
-        }
+        };
+        let preview = match self.preview {
+            true => preview_file::encode(source, format, self.effort)?,
+            false => Vec::new(),
+        };
+        Ok(Front { preview, metadata })
     }
 
     /// Codes all tiles in raster order, those of each band in parallel. `encode` is given the band, the number of its
@@ -535,7 +552,7 @@ impl Encoder {
         let threads = threads::count(self.threads);
         threads::run(threads, || {
             let format = self.coded_format(source)?;
-            let metadata = self.coded_metadata(source);
+            let front = self.front(source, format)?;
             let appearance = self.appearance(source)?;
             find(&appearance, &mut |point, pass| {
                 let coded = (source.info(), format);
@@ -543,7 +560,7 @@ impl Encoder {
                 let tiles = self.encode_tiles(job.grid(), source, threads, |band, y, rect| {
                     job.encode_tile(band, y, rect)
                 })?;
-                Ok(job.assemble(tiles, &metadata))
+                Ok(job.assemble(tiles, &front))
             })
         })?
     }
@@ -770,7 +787,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn assemble(&self, mut tiles: Vec<CodedTile>, metadata: &Metadata) -> Encoded {
+    fn assemble(&self, mut tiles: Vec<CodedTile>, front: &Front) -> Encoded {
         let graphics = tiles.iter().any(|tile| tile.data.has_graphics());
         if !graphics {
             tiles.iter_mut().for_each(CodedTile::leave_graphics_out);
@@ -783,7 +800,7 @@ impl<'a> Job<'a> {
             ..self.header(WorkBound::at_least(work))
         };
         Encoded {
-            bytes: container::write_with(header, self.dictionary.id(), metadata, &data),
+            bytes: container::write_with(header, self.dictionary.id(), front, &data),
             quantiser: self.point.quantiser,
             tune: self.tune,
             measured,
@@ -811,6 +828,7 @@ impl<'a> Job<'a> {
             alpha_quantiser: self.alpha_quantiser(),
             lossless: None,
             tile_work,
+            preview_len: 0,
             metadata_len: 0,
         }
     }

@@ -104,6 +104,7 @@
     allow(dead_code, unreachable_pub, unused_imports)
 )]
 
+mod arrival;
 mod cancel;
 mod coded;
 mod container;
@@ -137,15 +138,18 @@ mod lossless_file;
 #[cfg(feature = "encoder")]
 mod outlook;
 #[cfg(feature = "encoder")]
+mod preview_file;
+#[cfg(feature = "encoder")]
 mod search;
 
+pub use arrival::TileStart;
 pub use cancel::CancelToken;
 pub use coded::CodedPicture;
-pub use container::{Container, Header, Integrity, Source, StoredFile};
+pub use container::{Container, Header, Integrity, MAX_PREVIEW_SIDE, Source, StoredFile};
 pub use decode::{Band, Decoder, Partial, decode};
 pub use error::{DictionaryError, Error, FormatError, LimitError, MemoryError, TargetUnreachable};
 pub use limits::Limits;
-pub use metadata::{Metadata, MetadataKind};
+pub use metadata::{Cicp, GainMap, Metadata, MetadataKind};
 pub use picture::{Colour, Picture, PixelFormat, Samples};
 pub use prepared::PreparedDictionary;
 pub use quality::{Quality, Tune};

@@ -4,8 +4,9 @@ use crate::error::{LimitError, MemoryError, Result};
 
 /// Upper bounds on what decoding a file may use.
 ///
-/// The defaults let a 400-megapixel photograph through and stop a 30-byte file from claiming
-/// gigabytes: the number of tiles is bounded by the bytes present, and a tile by `tile_pixels`.
+/// The defaults let a 400-megapixel photograph through, and keep a file of a megabyte below 300 MB and ten seconds whatever
+/// it claims: memory and work may grow with the bytes that are there. Large pictures in very few bytes, such as drawings,
+/// may need more: decode them in [bands](crate::CodedPicture::bands), or raise the limits for files that you trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Pixels of the whole picture.
@@ -14,8 +15,16 @@ pub struct Limits {
     pub tile_pixels: u64,
     /// Bytes of memory for the picture and the tiles in work.
     pub memory: u64,
-    /// Decode work as stated by the header, in units that grow with samples and coded bytes.
+    /// Those that any file may use; each byte of it allows [`Limits::memory_per_byte`] more, up to [`Limits::memory`].
+    pub base_memory: u64,
+    /// See [`Limits::base_memory`].
+    pub memory_per_byte: u64,
+    /// Decode work, in units that grow with samples and coded bytes.
     pub work: u64,
+    /// What any file may take; each byte of it allows [`Limits::work_per_byte`] more, up to [`Limits::work`].
+    pub base_work: u64,
+    /// See [`Limits::base_work`].
+    pub work_per_byte: u64,
     /// Bytes of unpacked metadata.
     pub metadata: u64,
     /// Number of metadata chunks.
@@ -28,7 +37,11 @@ impl Default for Limits {
             pixels: 1 << 29,
             tile_pixels: 1 << 24,
             memory: 4 << 30,
+            base_memory: 200 << 20,
+            memory_per_byte: 48,
             work: 1 << 38,
+            base_work: 1 << 27,
+            work_per_byte: 64,
             metadata: 64 << 20,
             chunks: 256,
         }
@@ -42,10 +55,46 @@ impl Limits {
             pixels: u64::MAX,
             tile_pixels: u64::MAX,
             memory: u64::MAX,
+            base_memory: u64::MAX,
+            memory_per_byte: u64::MAX,
             work: u64::MAX,
+            base_work: u64::MAX,
+            work_per_byte: u64::MAX,
             metadata: u64::MAX,
             chunks: u64::MAX,
         }
+    }
+
+    /// The same with so many bytes of memory for every file, however short it is.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self {
+            memory: bytes,
+            base_memory: bytes,
+            ..self
+        }
+    }
+
+    /// The same with so much work for every file, however short it is.
+    #[must_use]
+    pub fn with_work(self, units: u64) -> Self {
+        Self {
+            work: units,
+            base_work: units,
+            ..self
+        }
+    }
+
+    /// Bytes of memory that a file of `len` bytes may use.
+    pub(crate) fn memory_of(&self, len: usize) -> u64 {
+        let more = self.memory_per_byte.saturating_mul(len as u64);
+        self.memory.min(self.base_memory.saturating_add(more))
+    }
+
+    /// Units of work that a file of `len` bytes may take.
+    pub(crate) fn work_of(&self, len: usize) -> u64 {
+        let more = self.work_per_byte.saturating_mul(len as u64);
+        self.work.min(self.base_work.saturating_add(more))
     }
 }
 

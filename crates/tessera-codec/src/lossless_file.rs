@@ -1,12 +1,11 @@
 //! From a picture to a lossless file.
 
-use crate::container::{self, Header, NO_DICTIONARY, TileData, WorkBound, tile_work};
+use crate::container::{self, Front, Header, NO_DICTIONARY, TileData, WorkBound, tile_work};
 use crate::distortion::{Distortion, Fingerprint};
 use crate::encode::{Encoded, Measured};
 use crate::error::Result;
 use crate::limits;
 use crate::lossless::{self, Options, Shape};
-use crate::metadata::Metadata;
 use crate::picture::{Picture, PixelFormat};
 use crate::quality::Tune;
 use crate::rows::PictureInfo;
@@ -63,7 +62,7 @@ impl LosslessJob {
         })
     }
 
-    pub(crate) fn assemble(&self, tiles: Vec<LosslessTile>, metadata: &Metadata) -> Encoded {
+    pub(crate) fn assemble(&self, tiles: Vec<LosslessTile>, front: &Front) -> Encoded {
         let work = tiles.iter().map(|tile| tile.work).max().unwrap_or(0);
         let measured = tiles.iter().map(|tile| tile.measured).sum();
         let payloads = tiles.into_iter().map(|tile| TileData {
@@ -73,7 +72,7 @@ impl LosslessJob {
         let data: Vec<TileData> = payloads.collect();
         let header = self.header(WorkBound::at_least(work));
         Encoded {
-            bytes: container::write(header, metadata, &data),
+            bytes: container::write_with(header, NO_DICTIONARY, front, &data),
             quantiser: 0,
             tune: Tune::Psnr,
             measured,
@@ -97,6 +96,7 @@ impl LosslessJob {
             alpha_quantiser: self.format.alpha.then_some(0),
             lossless: Some(self.options.near),
             tile_work,
+            preview_len: 0,
             metadata_len: 0,
         }
     }

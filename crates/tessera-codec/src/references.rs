@@ -45,6 +45,9 @@ pub(crate) fn memory(dictionary: &Dictionary) -> u64 {
     8 * pixels.sum::<u64>()
 }
 
+/// Pixels of a tile of a reference: what one takes to decode comes on top of what the references take.
+const MOST_TILE_PIXELS: u64 = 1 << 20;
+
 /// Decodes one tile after the other on the calling thread: other threads may be waiting for the result, and one
 /// that helped out with tiles of theirs meanwhile would wait for itself.
 fn decode(reference: &Reference) -> Result<ReferencePlanes> {
@@ -82,6 +85,9 @@ fn check_kind(reference: &Reference, container: &Container<'_>) -> Result<()> {
     let refuse = |reason| Err(FormatError::invalid("the reference picture", reason).into());
     if Some(header.dictionary) != Dictionary::loaded_builtin().map(Dictionary::id) {
         return refuse("it does not use the default dictionary");
+    }
+    if container.grid().largest() > MOST_TILE_PIXELS {
+        return refuse("its tiles are too large");
     }
     let stated = (u32::from(reference.width()), u32::from(reference.height()));
     if (header.width, header.height) != stated {

@@ -31,6 +31,15 @@ impl DictId {
         }
     }
 
+    /// The number that every program knows the default dictionary by, if this is its hash; else the name itself.
+    #[must_use]
+    pub fn by_number(self) -> Self {
+        match self {
+            DEFAULT_FILE => Self::Builtin(DEFAULT),
+            name => name,
+        }
+    }
+
     /// The shortest name a file can have for this identity.
     #[must_use]
     pub fn shortened(self) -> Self {

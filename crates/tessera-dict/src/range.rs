@@ -204,6 +204,12 @@ impl<'a> RangeDecoder<'a> {
         }
     }
 
+    /// Whether any byte was read that is not there.
+    #[inline]
+    pub fn has_missed(&self) -> bool {
+        self.position > self.data.len()
+    }
+
     /// Whether more was read than the data can hold with the zeros a writer may have dropped.
     #[inline]
     pub fn exhausted(&self) -> bool {

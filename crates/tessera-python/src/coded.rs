@@ -99,18 +99,26 @@ impl CodedImage {
         1 << self.header().tile_log2
     }
 
-    /// What travels with the picture: pairs of `exif`, `icc_profile` or `xmp` and bytes.
+    /// What travels with the picture: pairs of `exif`, `icc_profile`, `xmp`, `cicp` or `gain_map` and bytes.
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&'static str, Bound<'py, PyBytes>)>> {
         let metadata = py.detach(|| self.coded.metadata()).raise(py)?;
         let name = |kind| match kind {
             MetadataKind::Icc => "icc_profile",
             MetadataKind::Exif => "exif",
             MetadataKind::Xmp => "xmp",
+            MetadataKind::Cicp => "cicp",
+            MetadataKind::GainMap => "gain_map",
         };
         let blocks = metadata.iter();
         Ok(blocks
             .map(|(kind, block)| (name(kind), PyBytes::new(py, block)))
             .collect())
+    }
+
+    /// The small picture in front, or None.
+    fn preview<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let preview = py.detach(|| self.coded.decode_preview()).raise(py)?;
+        preview.map(|preview| to_array(py, preview)).transpose()
     }
 
     /// Decodes all pixels, those of a region `(left, upper, right, lower)`, or all of them smaller.
@@ -184,6 +192,18 @@ impl CodedImage {
     }
 }
 
+/// The small picture in front of a file of which the beginning may be all there is, or None.
+#[pyfunction]
+pub(crate) fn preview<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let stored = Stored::open(source)?;
+    let stored = py.detach(|| StoredFile::new(stored))?;
+    let preview = py.detach(|| Decoder::new().preview(&stored)).raise(py)?;
+    preview.map(|preview| to_array(py, preview)).transpose()
+}
+
 /// A decoder with the limits that Python gave.
 pub(crate) fn limited(
     py: Python<'_>,
@@ -196,11 +216,17 @@ pub(crate) fn limited(
         Some(limit) => natural(py, name, limit),
         None => Ok(usual),
     };
-    let limits = Limits {
+    let mut limits = Limits {
         pixels: limit("max_pixels", max_pixels, usual.pixels)?,
-        memory: limit("max_memory", max_memory, usual.memory)?,
         ..usual
     };
+    // Whoever sets a limit means it, however short a file is.
+    if max_pixels.is_some() {
+        limits = limits.with_work(usual.work);
+    }
+    if max_memory.is_some() {
+        limits = limits.with_memory(limit("max_memory", max_memory, usual.memory)?);
+    }
     let threads = natural(py, "threads", threads)?;
     Ok(Decoder::new().threads(threads).limits(limits))
 }

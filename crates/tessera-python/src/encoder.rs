@@ -7,7 +7,9 @@ use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tessera_codec::image_io::{EXTENSIONS, ReadOptions, open_picture_with};
-use tessera_codec::{BitDepth, Colour, Metadata, Picture, PixelFormat, Samples, Target, Tune};
+use tessera_codec::{
+    BitDepth, Cicp, Colour, Metadata, Picture, PixelFormat, Samples, Target, Tune,
+};
 
 /// An encoder and its settings.
 #[pyclass(frozen, module = "tessera._native")]
@@ -17,7 +19,7 @@ pub(crate) struct Encoder(tessera_codec::Encoder);
 impl Encoder {
     #[new]
     #[pyo3(signature = (*, quality = None, target_size = None, target_psnr = None, effort = 5, tune = "visual",
-                        threads = 0, dictionary = None, keep_alpha = false, strip = false))]
+                        threads = 0, dictionary = None, keep_alpha = false, strip = false, preview = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -30,6 +32,7 @@ impl Encoder {
         dictionary: Option<&Dictionary>,
         keep_alpha: bool,
         strip: bool,
+        preview: bool,
     ) -> PyResult<Self> {
         let mut encoder = tessera_codec::Encoder::new()
             .target(target(py, quality, target_size, target_psnr)?)
@@ -38,6 +41,7 @@ impl Encoder {
             .threads(natural(py, "threads", threads)?)
             .keep_opaque_alpha(keep_alpha)
             .strip_metadata(strip)
+            .preview(preview)
             .measure_distortion(false);
         if let Some(dictionary) = dictionary {
             encoder = encoder.dictionary(&dictionary.0);
@@ -47,7 +51,8 @@ impl Encoder {
     }
 
     /// Encodes a contiguous array of `height x width` or `height x width x channels` samples.
-    #[pyo3(signature = (array, *, depth = None, exif = None, icc_profile = None, xmp = None))]
+    #[pyo3(signature = (array, *, depth = None, exif = None, icc_profile = None, xmp = None, cicp = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn encode<'py>(
         &self,
         py: Python<'py>,
@@ -56,12 +61,15 @@ impl Encoder {
         exif: Option<Vec<u8>>,
         icc_profile: Option<Vec<u8>>,
         xmp: Option<Vec<u8>>,
+        cicp: Option<(u8, u8, bool)>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut picture = picture(py, array, depth)?;
         picture.metadata = Metadata {
             icc: icc_profile,
             exif,
             xmp,
+            cicp: cicp.map(|(primaries, transfer, full)| Cicp::new(primaries, transfer, full)),
+            gain_map: None,
         };
         let encoded = interruptible(py, |token| self.0.clone().cancel(token).encode(&picture))?;
         Ok(PyBytes::new(py, &encoded.raise(py)?.bytes))

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::coded::CodedImage;
+    use crate::coded::{CodedImage, preview};
     #[pymodule_export]
     use crate::dictionary::Dictionary;
     #[pymodule_export]

@@ -182,10 +182,7 @@ impl Instance {
 
     fn decoder(&self) -> Result<Decoder> {
         self.check_ready()?;
-        let limits = Limits {
-            memory: MEMORY,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_memory(MEMORY);
         let decoder = Decoder::new().limits(limits);
         let dictionaries = self.dictionaries.iter();
         Ok(dictionaries.fold(decoder, |decoder, own| decoder.dictionary(own)))

@@ -13,8 +13,8 @@ use clap::{Args, value_parser};
 use std::path::{Path, PathBuf};
 use tessera_codec::image_io::{EXTENSIONS, ReadOptions};
 use tessera_codec::{
-    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Metadata, Picture, PictureInfo, RowSource,
-    Target, TargetUnreachable, Tune,
+    Band, Decoder, Encoded, Encoder, Error, Fingerprint, Limits, Metadata, Picture, PictureInfo,
+    RowSource, Target, TargetUnreachable, Tune,
 };
 use tessera_eval::image8::Image8;
 use tessera_eval::metrics::{Comparison, Metric};
@@ -92,6 +92,9 @@ struct EncodeSettings {
     #[arg(long, visible_alias = "frame", value_name = "N")]
     #[arg(value_parser = value_parser!(u32).range(1..))]
     page: Option<u32>,
+    /// Put a small picture of about a kilobyte in front, for those who want to see something at once.
+    #[arg(long)]
+    preview: bool,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
@@ -296,6 +299,7 @@ impl EncodeSettings {
             .keep_opaque_alpha(self.keep_alpha)
             .strip_metadata(self.strip)
             .short_dictionary_name(self.short_name)
+            .preview(self.preview)
             .measure_distortion(self.verify || !verbosity::quiet())
             .clean_alpha(self.clean_alpha);
         encoder = match self.target.lossless {
@@ -303,7 +307,7 @@ impl EncodeSettings {
             // Experiments with quantisers get what they ask for.
             false => encoder.lossless_if_smaller(!self.lossy && self.target.quantiser.is_none()),
         };
-        let mut verifier = Decoder::new().threads(threads);
+        let mut verifier = Decoder::new().threads(threads).limits(Limits::none());
         if let Some(log2) = self.tile_log2 {
             encoder = encoder.tile_log2(log2);
         }

@@ -83,10 +83,36 @@ struct Report {
     tile_columns: u32,
     tile_rows: u32,
     decode_work: u64,
+    preview: Option<Preview>,
+    preview_error: Option<String>,
+    /// Colour primaries, transfer characteristics, matrix and range by ITU-T H.273.
+    cicp: Option<[u8; 4]>,
     metadata: Vec<Block>,
     metadata_error: Option<String>,
     damaged_tiles: Vec<String>,
     truncated_or_extended: Option<String>,
+}
+
+/// The small picture in front.
+#[derive(Debug, Serialize)]
+struct Preview {
+    width: u32,
+    height: u32,
+    bytes: usize,
+}
+
+impl Preview {
+    fn of(container: &Container<'_>) -> Result<Option<Self>, Error> {
+        let Some(file) = container.preview()? else {
+            return Ok(None);
+        };
+        let nested = Decoder::new().parse(&file[..])?;
+        Ok(Some(Self {
+            width: nested.header().width,
+            height: nested.header().height,
+            bytes: file.len(),
+        }))
+    }
 }
 
 /// One block of metadata.
@@ -292,6 +318,7 @@ impl Report {
         let bytes = container.file_len();
         let header = container.header();
         let grid = container.grid();
+        let preview = Preview::of(container);
         let metadata = container.metadata();
         let pixels = f64::from(header.width) * f64::from(header.height);
         let tile_error = |index| container.tile(index).err().map(|error| error.to_string());
@@ -323,6 +350,11 @@ impl Report {
             tile_columns: grid.columns(),
             tile_rows: grid.rows(),
             decode_work: header.work(),
+            cicp: (metadata.as_ref().ok())
+                .and_then(|metadata| metadata.cicp)
+                .map(|cicp| *cicp.as_bytes()),
+            preview_error: preview.as_ref().err().map(ToString::to_string),
+            preview: preview.unwrap_or_default(),
             metadata_error: metadata.as_ref().err().map(ToString::to_string),
             metadata: metadata.map_or_else(
                 |_| Vec::new(),
@@ -376,6 +408,22 @@ impl Report {
             format!("tiles       {} x {}", self.tile_columns, self.tile_rows),
             format!("decode work {} units at most", self.decode_work),
         ];
+        if let Some(preview) = &self.preview {
+            lines.push(format!(
+                "preview     {} x {} pixels, {} bytes",
+                preview.width, preview.height, preview.bytes
+            ));
+        }
+        if let Some([primaries, transfer, matrix, range]) = self.cicp {
+            lines.push(format!(
+                "colour      code points {primaries}/{transfer}/{matrix}/{range}{}",
+                match transfer {
+                    16 => " (PQ)",
+                    18 => " (HLG)",
+                    _ => "",
+                }
+            ));
+        }
         for block in &self.metadata {
             lines.push(format!("metadata    {}, {} bytes", block.kind, block.bytes));
         }
@@ -423,6 +471,7 @@ impl Report {
     fn damage(&self) -> impl Iterator<Item = &String> {
         self.metadata_error
             .iter()
+            .chain(&self.preview_error)
             .chain(&self.truncated_or_extended)
             .chain(&self.damaged_tiles)
     }

@@ -31,7 +31,7 @@ pub(super) struct Head {
     alpha: bool,
     deep: bool,
     /// Lengths of the blocks of metadata, in the order of `MetadataKind::ALL`.
-    blocks: [Option<usize>; 3],
+    blocks: [Option<usize>; MetadataKind::ALL.len()],
     warnings: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn receive_line(from: &mut impl BufRead) -> Result<Reply> {
 pub(super) fn receive(head: Head, from: &mut impl Read) -> Result<(Picture, Vec<String>)> {
     let mut metadata = Metadata::default();
     for (kind, len) in MetadataKind::ALL.into_iter().zip(head.blocks) {
-        *metadata.slot(kind) = len.map(|len| bytes(len, from)).transpose()?;
+        metadata.set(kind, len.map(|len| bytes(len, from)).transpose()?)?;
     }
     let format = PixelFormat {
         colour: if head.gray { Colour::Gray } else { Colour::Rgb },

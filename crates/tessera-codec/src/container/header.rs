@@ -26,7 +26,10 @@ pub const VERSION: u8 = 1;
 /// Pixels on a side: sixteen bits, as in JPEG.
 pub const MAX_SIDE: u32 = 65535;
 
-/// No header is longer: the fixed fields, a dictionary hash and four numbers take 53 bytes.
+/// Bytes of a preview.
+pub const MAX_PREVIEW_LEN: usize = 65535;
+
+/// No header is longer: the fixed fields, a dictionary hash and four numbers take 55 bytes.
 pub(super) const MAX_LEN: usize = 64;
 
 /// What stands for the dictionary in a lossless file, which uses none.
@@ -46,8 +49,7 @@ const COLOUR_YCBCR: u8 = 1;
 const ALPHA: u8 = 0b0000_0100;
 const DEPTH_SHIFT: u32 = 3;
 const DEPTH_MASK: u8 = 0b11;
-const SUBSAMPLED: u8 = 0b0010_0000;
-const FORMAT_RESERVED: u8 = 0b0100_0000;
+const FORMAT_RESERVED: u8 = 0b0110_0000;
 pub(super) const HAS_FEATURES: u8 = 0b1000_0000;
 
 // Bits of the features byte.
@@ -57,12 +59,14 @@ const FEATURE_ADAPTIVE: u8 = 0b100;
 const FEATURE_WEIGHTS: u8 = 0b1000;
 const FEATURE_LOSSLESS: u8 = 0b1_0000;
 const FEATURE_GRAPHICS: u8 = 0b10_0000;
+const FEATURE_PREVIEW: u8 = 0b100_0000;
 const FEATURES: u8 = FEATURE_TILES
     | FEATURE_METADATA
     | FEATURE_ADAPTIVE
     | FEATURE_WEIGHTS
     | FEATURE_LOSSLESS
-    | FEATURE_GRAPHICS;
+    | FEATURE_GRAPHICS
+    | FEATURE_PREVIEW;
 /// Features of lossy tiles.
 const LOSSY_FEATURES: u8 = FEATURE_ADAPTIVE | FEATURE_WEIGHTS | FEATURE_GRAPHICS;
 
@@ -99,6 +103,8 @@ pub struct Header {
     pub lossless: Option<u8>,
     /// No tile takes more work than this.
     pub tile_work: WorkBound,
+    /// Bytes of the preview, zero when there is none.
+    pub preview_len: usize,
     /// Bytes of the metadata section, zero when there is none.
     pub metadata_len: usize,
 }
@@ -145,6 +151,7 @@ impl Header {
             _ => Coding::read_lossless(reader, features, format, dictionary)?,
         };
         let tile_work = WorkBound::from_byte(reader.u8()?);
+        let preview_len = read_preview_len(reader, features)?;
         let metadata_len = read_metadata_len(reader, features)?;
         let covered = reader.position();
         integrity.demand(crc8(&file[..covered]) == reader.u8()?, PART)?;
@@ -162,6 +169,7 @@ impl Header {
             alpha_quantiser: coding.alpha_quantiser,
             lossless: coding.lossless,
             tile_work,
+            preview_len,
             metadata_len,
         };
         Ok((header, reader.position()))
@@ -189,6 +197,9 @@ impl Header {
             None => self.put_quantisers(&mut out, features),
         }
         out.push(self.tile_work.byte());
+        if features & FEATURE_PREVIEW != 0 {
+            put_varint(&mut out, self.preview_len as u64);
+        }
         if features & FEATURE_METADATA != 0 {
             put_varint(&mut out, self.metadata_len as u64);
         }
@@ -214,6 +225,9 @@ impl Header {
         let mut features = 0;
         if self.tile_log2 != DEFAULT_TILE_LOG2 && !same_tiles {
             features |= FEATURE_TILES;
+        }
+        if self.preview_len > 0 {
+            features |= FEATURE_PREVIEW;
         }
         if self.metadata_len > 0 {
             features |= FEATURE_METADATA;
@@ -302,9 +316,6 @@ fn read_format(byte: u8) -> Result<PixelFormat, FormatError> {
         COLOUR_YCBCR => Colour::Rgb,
         _ => return Err(FormatError::invalid(PART, "reserved colour transform")),
     };
-    if byte & SUBSAMPLED != 0 {
-        return Err(FormatError::invalid(PART, "reserved chroma subsampling"));
-    }
     if byte & FORMAT_RESERVED != 0 {
         return Err(FormatError::invalid(PART, "a reserved bit is set"));
     }
@@ -340,7 +351,7 @@ fn read_features(reader: &mut ByteReader<'_>, format_byte: u8) -> Result<u8, For
 
 fn read_dictionary(reader: &mut ByteReader<'_>) -> Result<DictId, FormatError> {
     Ok(match reader.u8()? {
-        DICTIONARY_BY_HASH => DictId::Hash(reader.array()?),
+        DICTIONARY_BY_HASH => DictId::Hash(reader.array()?).by_number(),
         DICTIONARY_BY_PREFIX => DictId::Prefix(reader.array()?),
         number => DictId::Builtin(number),
     })
@@ -443,6 +454,20 @@ fn read_alpha_quantiser(
     }
 }
 
+/// A preview is small, so that nobody who waits for it waits long.
+fn read_preview_len(reader: &mut ByteReader<'_>, features: u8) -> Result<usize, FormatError> {
+    if features & FEATURE_PREVIEW == 0 {
+        return Ok(0);
+    }
+    match reader.length()? {
+        len if (1..=MAX_PREVIEW_LEN).contains(&len) => Ok(len),
+        _ => Err(FormatError::invalid(
+            PART,
+            "a preview of no or too many bytes",
+        )),
+    }
+}
+
 fn read_metadata_len(reader: &mut ByteReader<'_>, features: u8) -> Result<usize, FormatError> {
     if features & FEATURE_METADATA == 0 {
         return Ok(0);
@@ -472,6 +497,7 @@ mod tests {
             alpha_quantiser: None,
             lossless: None,
             tile_work: WorkBound::at_least(400_000),
+            preview_len: 0,
             metadata_len: 0,
         }
     }
@@ -500,6 +526,7 @@ mod tests {
             header.graphics = true;
             header.weights = [WeightCurve([-8, 8, 24]), WeightCurve([0, 1, -128])];
             header.tile_log2 = 6;
+            header.preview_len = MAX_PREVIEW_LEN;
             header.metadata_len = 1234;
             header.dictionary = DictId::Hash([7; 16]);
             (header.width, header.height) = (MAX_SIDE, 1);

@@ -1,7 +1,7 @@
-//! The file: header, metadata, tile table, tiles (`spec/container.md`).
+//! The file: header, preview, metadata, tile table, tiles (`spec/container.md`).
 //!
 //! [`Container::parse`] reads header and table and checks that they fit each other and the
-//! length of the file; metadata and tiles are verified when they are asked for, so that damage
+//! length of the file; preview, metadata and tiles are verified when they are asked for, so that damage
 //! in one place does not hide what is intact elsewhere.
 
 pub mod bytes;
@@ -9,13 +9,15 @@ mod check;
 pub mod condensed;
 mod header;
 pub(crate) mod metadata;
+mod preview;
 mod source;
 mod tiles;
 mod work;
 
 pub use check::Integrity;
 pub(crate) use header::NO_DICTIONARY;
-pub use header::{Header, MAGIC, MAX_SIDE, VERSION};
+pub use header::{Header, MAGIC, MAX_PREVIEW_LEN, MAX_SIDE, VERSION};
+pub use preview::MAX_PREVIEW_SIDE;
 pub use source::{Source, StoredFile};
 pub use tiles::TilePayload;
 pub use work::{WorkBound, tile_work};
@@ -24,6 +26,7 @@ use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
 use crate::metadata::Metadata;
 use crate::tile_grid::TileGrid;
+use std::borrow::Cow;
 use std::ops::Range;
 use tessera_dict::DictId;
 
@@ -56,13 +59,14 @@ impl<'a> Container<'a> {
         let source = source.into();
         let start = source.read(0..source.len().min(header::MAX_LEN))?;
         let (header, header_len) = Header::read(&start, integrity)?;
-        check_limits(&header, limits)?;
+        check_limits(&header, limits, source.len())?;
         let header_bytes = &start[..header_len];
         let table = header_len
-            .checked_add(header.metadata_len)
+            .checked_add(header.preview_len)
+            .and_then(|start| start.checked_add(header.metadata_len))
             .filter(|&start| start <= source.len())
             .ok_or(FormatError::Truncated {
-                part: "the metadata",
+                part: "the preview or the metadata",
                 offset: source.len(),
             })?;
         let tiles = tiles::read_table(&source, header_bytes, table, header.grid(), integrity)?;
@@ -95,9 +99,23 @@ impl<'a> Container<'a> {
         self.header.grid()
     }
 
+    /// What the file may cost.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Bytes of the file.
     pub fn file_len(&self) -> usize {
         self.source.len()
+    }
+
+    /// The bytes of the preview, a file of its own, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Format`] when it is damaged or none that may stand here; the picture may still be intact.
+    pub fn preview(&self) -> Result<Option<Cow<'a, [u8]>>> {
+        let range = self.header_len..self.header_len + self.header.preview_len;
+        read_preview(&self.source, &self.header, range, self.integrity)
     }
 
     /// Reads the metadata.
@@ -105,7 +123,7 @@ impl<'a> Container<'a> {
     /// # Errors
     /// [`Error::Format`] or [`Error::Limits`]; the picture may still be intact.
     pub fn metadata(&self) -> Result<Metadata> {
-        let start = self.header_len;
+        let start = self.header_len + self.header.preview_len;
         let section = self.source.read(start..start + self.header.metadata_len)?;
         metadata::read(&section, start, &self.limits, self.integrity)
     }
@@ -147,13 +165,23 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Compares the checksums of all tiles, so that damage is found before time is spent.
+    /// Compares the checksums of the preview and of all tiles, so that damage is found before time is spent.
     ///
     /// # Errors
     /// [`Error::Format`] naming the first damage.
     pub fn check(&self) -> Result<()> {
         self.check_end()?;
+        self.preview()?;
         (0..self.tiles.len()).try_for_each(|index| self.tile(index).map(drop))
+    }
+
+    /// The bytes of a tile whose end is missing, as far as they are there. A picture of one tile does not state its
+    /// length: any tile that is not intact may have been cut.
+    pub(crate) fn cut_tile(&self, index: usize) -> Option<Cow<'a, [u8]>> {
+        let Range { start, end } = self.tiles[index];
+        let cut = end > self.source.len() || self.tiles.len() == 1;
+        let start = start.min(self.source.len());
+        cut.then(|| self.source.read(start..end.min(self.source.len())).ok())?
     }
 
     /// Bytes of a tile in the file, its checksum included.
@@ -186,6 +214,41 @@ impl<'a> Container<'a> {
     }
 }
 
+/// The preview of a file of which not more than the beginning need be there.
+pub(crate) fn find_preview<'a>(
+    source: &Source<'a>,
+    integrity: Integrity,
+) -> Result<Option<Cow<'a, [u8]>>> {
+    let start = source.read(0..source.len().min(header::MAX_LEN))?;
+    let (header, header_len) = Header::read(&start, integrity)?;
+    let range = header_len..header_len + header.preview_len;
+    read_preview(source, &header, range, integrity)
+}
+
+/// The verified preview of the file with this header.
+fn read_preview<'a>(
+    source: &Source<'a>,
+    header: &Header,
+    range: Range<usize>,
+    integrity: Integrity,
+) -> Result<Option<Cow<'a, [u8]>>> {
+    if range.is_empty() {
+        return Ok(None);
+    }
+    if range.end > source.len() {
+        let (part, offset) = (preview::PART, source.len());
+        return Err(FormatError::Truncated { part, offset }.into());
+    }
+    let bytes = source.read(range)?;
+    let verify = || {
+        let nested = Container::parse(&bytes[..], &Limits::default(), integrity)?;
+        preview::check(nested.header(), header)?;
+        nested.tile(0).map(drop)
+    };
+    verify().map_err(preview::error)?;
+    Ok(Some(bytes))
+}
+
 /// What the checksums of tiles begin with: the header, and what it leaves out of the identity of its dictionary. `None` if
 /// that is not the dictionary it names.
 fn covered(header: &[u8], name: DictId, identity: DictId) -> Option<Vec<u8>> {
@@ -199,7 +262,7 @@ fn covered(header: &[u8], name: DictId, identity: DictId) -> Option<Vec<u8>> {
     }
 }
 
-fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
+fn check_limits(header: &Header, limits: &Limits, file_len: usize) -> Result<()> {
     let pixels = u64::from(header.width) * u64::from(header.height);
     limits::check("pixels", pixels, limits.pixels)?;
     limits::check(
@@ -207,7 +270,10 @@ fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
         header.grid().largest(),
         limits.tile_pixels,
     )?;
-    limits::check("units of decode work", header.work(), limits.work)?;
+    // What the header states counts the tiles at the edges as whole ones.
+    let samples = pixels * header.format.channels() as u64;
+    let work = header.work().min(tile_work(samples, file_len));
+    limits::check("units of decode work", work, limits.work_of(file_len))?;
     Ok(())
 }
 
@@ -215,7 +281,37 @@ fn check_limits(header: &Header, limits: &Limits) -> Result<()> {
 #[cfg(feature = "encoder")]
 pub fn write(header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8> {
     let identity = header.dictionary;
-    write_with(header, identity, metadata, tiles)
+    write_with(header, identity, &Front::of(metadata), tiles)
+}
+
+/// The same with a preview and without metadata, whatever the preview is.
+#[cfg(feature = "encoder")]
+pub fn write_with_preview(header: Header, preview: &[u8], tiles: &[TileData]) -> Vec<u8> {
+    let front = Front {
+        preview: preview.to_vec(),
+        ..Front::default()
+    };
+    let identity = header.dictionary;
+    write_with(header, identity, &front, tiles)
+}
+
+/// What stands between the header and the tiles.
+#[cfg(feature = "encoder")]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Front {
+    /// A file of its own, or nothing.
+    pub(crate) preview: Vec<u8>,
+    pub(crate) metadata: Metadata,
+}
+
+#[cfg(feature = "encoder")]
+impl Front {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            metadata: metadata.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// The same for a header that may name the dictionary with this identity by its start.
@@ -223,15 +319,19 @@ pub fn write(header: Header, metadata: &Metadata, tiles: &[TileData]) -> Vec<u8>
 pub(crate) fn write_with(
     mut header: Header,
     identity: DictId,
-    metadata: &Metadata,
+    front: &Front,
     tiles: &[TileData],
 ) -> Vec<u8> {
     debug_assert_eq!(tiles.len(), header.grid().count());
-    let section = metadata::write(metadata);
+    let mut upright = front.metadata.clone();
+    upright.set_upright();
+    let section = metadata::write(&upright);
+    header.preview_len = front.preview.len();
     header.metadata_len = section.len();
     let mut file = header.write();
     let header_len = file.len();
     let covered = covered(&file, header.dictionary, identity);
+    file.extend_from_slice(&front.preview);
     file.extend(section);
     tiles::write(&mut file, header_len, &covered.unwrap_or_default(), tiles);
     file

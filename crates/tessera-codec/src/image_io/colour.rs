@@ -2,8 +2,28 @@
 //! luma with colour differences.
 
 use crate::image_io::error::ReadImageError;
+use crate::metadata::Cicp;
 use image::{DynamicImage, ImageBuffer};
-use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
+use moxcms::{
+    CicpColorPrimaries, CicpProfile, ColorProfile, DataColorSpace, Layout, MatrixCoefficients,
+    TransferCharacteristics, TransformOptions,
+};
+
+/// A profile for colours beyond those of sRGB that are named by code points; none for brightness beyond that of a usual
+/// screen, which profiles do not hold.
+pub(super) fn profile_of(cicp: Cicp) -> Option<Vec<u8>> {
+    // The numbers of BT.2020 and of the two kinds of P3.
+    if !matches!(cicp.primaries(), 9 | 11 | 12) || cicp.is_hdr() || !cicp.full_range() {
+        return None;
+    }
+    let profile = ColorProfile::new_from_cicp(CicpProfile {
+        color_primaries: CicpColorPrimaries::try_from(cicp.primaries()).ok()?,
+        transfer_characteristics: TransferCharacteristics::try_from(cicp.transfer()).ok()?,
+        matrix_coefficients: MatrixCoefficients::Identity,
+        full_range: true,
+    });
+    profile.encode().ok()
+}
 
 /// Picture of cyan, magenta, yellow and black, where the largest value is full ink.
 pub(super) struct Inks {

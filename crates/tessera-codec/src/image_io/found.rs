@@ -53,8 +53,12 @@ impl Found {
     /// The picture turned upright, and the warnings.
     pub(super) fn upright(mut self) -> Result<(Picture, Vec<String>), ReadImageError> {
         let said = orientation::take(&mut self.metadata);
-        self.image
-            .apply_orientation(self.orientation.unwrap_or(said));
+        let orientation = self.orientation.unwrap_or(said);
+        self.image.apply_orientation(orientation);
+        if let Some(map) = &mut self.metadata.gain_map {
+            // It lay on the picture before.
+            map.set_orientation(orientation.to_exif());
+        }
         let mut picture = Picture::try_from(self.image)?;
         picture.metadata = self.metadata;
         Ok((picture, self.warnings))

@@ -158,5 +158,6 @@ pub(super) fn metadata_of(decoder: &mut impl ImageDecoder) -> Metadata {
         icc: given(decoder.icc_profile()),
         exif: given(decoder.exif_metadata()).map(orientation::without_prefix),
         xmp: given(decoder.xmp_metadata()),
+        ..Metadata::default()
     }
 }

@@ -1,7 +1,6 @@
 //! Which way up: EXIF first, then XMP, as other readers do.
 
-use crate::image_io::xmp;
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, orientation};
 use image::metadata::Orientation;
 
 /// With which EXIF starts inside a JPEG; some writers put it into other formats too.
@@ -11,7 +10,7 @@ const EXIF_PREFIX: &[u8] = b"Exif\0\0";
 pub(super) fn of(metadata: &Metadata) -> Orientation {
     let exif = metadata.exif.as_deref();
     let exif = exif.and_then(Orientation::from_exif_chunk);
-    let by_xmp = || Orientation::from_exif(xmp::orientation(metadata.xmp.as_deref()?)?);
+    let by_xmp = || Orientation::from_exif(orientation::in_xmp(metadata.xmp.as_deref()?)?);
     exif.or_else(by_xmp).unwrap_or(Orientation::NoTransforms)
 }
 
@@ -19,12 +18,7 @@ pub(super) fn of(metadata: &Metadata) -> Orientation {
 /// reader of the metadata must not turn them again.
 pub(super) fn take(metadata: &mut Metadata) -> Orientation {
     let orientation = of(metadata);
-    if let Some(exif) = &mut metadata.exif {
-        let _already_known = Orientation::remove_from_exif_chunk(exif);
-    }
-    if let Some(packet) = &mut metadata.xmp {
-        xmp::reset_orientation(packet);
-    }
+    metadata.set_upright();
     orientation
 }
 
@@ -53,7 +47,7 @@ mod tests {
         let mut metadata = Metadata {
             exif: Some(exif(6)),
             xmp: Some(xmp),
-            icc: None,
+            ..Metadata::default()
         };
         assert_eq!(take(&mut metadata), Orientation::Rotate90);
         assert_eq!(of(&metadata), Orientation::NoTransforms);

@@ -1,9 +1,9 @@
-//! EXIF, XMP and frame count of a PNG, wherever in the file they are: writers put them behind the
+//! EXIF, XMP, code points of colour and frame count of a PNG, wherever in the file they are: writers put them behind the
 //! pixels too, and older ones hide EXIF and XMP as hexadecimal text.
 
 use crate::image_io::input::{Input, InputReader};
 use crate::image_io::orientation;
-use crate::metadata::Metadata;
+use crate::metadata::{Cicp, Metadata};
 use flate2::read::ZlibDecoder;
 use std::io::{self, Read, SeekFrom};
 
@@ -18,7 +18,7 @@ const RAW_XMP: &[u8] = b"Raw profile type xmp";
 /// What stands beside the pixels.
 #[derive(Debug, Default)]
 pub(super) struct PngMetadata {
-    /// EXIF and XMP; the ICC profile is left to the decoder.
+    /// EXIF, XMP and code points; the ICC profile is left to the decoder.
     pub(super) metadata: Metadata,
     /// Frames of the animation, if the file is one.
     pub(super) frames: Option<u32>,
@@ -30,7 +30,10 @@ pub(super) fn read(input: Input<'_>) -> io::Result<PngMetadata> {
     reader.seek(SeekFrom::Start(SIGNATURE_LEN))?;
     let mut found = PngMetadata::default();
     while let Some((kind, len)) = chunk_head(&mut *reader) {
-        let wanted = matches!(&kind, b"eXIf" | b"iTXt" | b"tEXt" | b"zTXt" | b"acTL");
+        let wanted = matches!(
+            &kind,
+            b"eXIf" | b"cICP" | b"iTXt" | b"tEXt" | b"zTXt" | b"acTL"
+        );
         if wanted && len <= MAX_CHUNK {
             let mut content = Vec::new();
             reader.by_ref().take(len).read_to_end(&mut content)?;
@@ -57,6 +60,8 @@ impl PngMetadata {
         let metadata = &mut self.metadata;
         match &kind {
             b"eXIf" => metadata.exif = Some(orientation::without_prefix(content.to_vec())),
+            // What makes no sense is passed over, as other readers do.
+            b"cICP" => metadata.cicp = Cicp::from_bytes(content).ok(),
             b"acTL" => {
                 let count = content.first_chunk().copied().map(u32::from_be_bytes);
                 self.frames = self.frames.or(count);
@@ -160,6 +165,7 @@ mod tests {
     fn frames_and_xmp_are_found_and_damage_is_passed_over() {
         let file = png(&[
             (b"acTL", &[0, 0, 0, 3, 0, 0, 0, 0]),
+            (b"cICP", &[9, 18, 0, 1]),
             (b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0<x/>"),
             (b"zTXt", b"Raw profile type exif\0\0not zlib"),
         ]);
@@ -167,6 +173,7 @@ mod tests {
         assert_eq!(found.frames, Some(3));
         assert_eq!(found.metadata.xmp.as_deref(), Some(&b"<x/>"[..]));
         assert_eq!(found.metadata.exif, None);
+        assert_eq!(found.metadata.cicp, Some(Cicp::new(9, 18, true)));
         for len in 0..file.len() {
             read(Input::Bytes(&file[..len])).unwrap();
         }

@@ -3,7 +3,7 @@
 use crate::image_io::convert::stretch;
 use crate::image_io::write::{Losses, WriteImageError};
 use crate::image_io::xmp;
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, MetadataKind};
 use crate::picture::{Colour, Picture, PixelFormat, Samples};
 use crate::rows::PictureInfo;
 use png::{BitDepth, ColorType, Compression, Filter, StreamWriter};
@@ -12,8 +12,11 @@ use std::io::Write;
 /// Bytes of compressed data per PNG chunk.
 const PNG_CHUNK: usize = 1 << 16;
 
-/// A PNG in the making; it keeps all metadata.
-pub(super) struct PngSink<W: Write + 'static>(StreamWriter<'static, W>);
+/// A PNG in the making; it keeps all metadata but a gain map.
+pub(super) struct PngSink<W: Write + 'static> {
+    writer: StreamWriter<'static, W>,
+    losses: Losses,
+}
 
 impl<W: Write + 'static> PngSink<W> {
     pub(super) fn new(
@@ -38,19 +41,32 @@ impl<W: Write + 'static> PngSink<W> {
         encoder.set_compression(Compression::Fast);
         encoder.set_filter(Filter::Adaptive);
         let mut writer = encoder.write_header()?;
+        if let Some(cicp) = &metadata.cicp {
+            writer.write_chunk(png::chunk::cICP, cicp.as_bytes())?;
+        }
         if let Some(packet) = &metadata.xmp {
             writer.write_chunk(png::chunk::iTXt, &xmp::png_text(packet))?;
         }
-        Ok(Self(writer.into_stream_writer_with_size(PNG_CHUNK)?))
+        let gain_map = metadata.gain_map.as_ref();
+        Ok(Self {
+            writer: writer.into_stream_writer_with_size(PNG_CHUNK)?,
+            losses: Losses {
+                dropped: gain_map
+                    .map(|_| MetadataKind::GainMap)
+                    .into_iter()
+                    .collect(),
+                reduced_to_8_bits: false,
+            },
+        })
     }
 
     pub(super) fn push(&mut self, rows: Picture) -> Result<(), WriteImageError> {
-        write_samples(&mut self.0, rows)
+        write_samples(&mut self.writer, rows)
     }
 
     pub(super) fn finish(self) -> Result<Losses, WriteImageError> {
-        self.0.finish()?;
-        Ok(Losses::default())
+        self.writer.finish()?;
+        Ok(self.losses)
     }
 }
 

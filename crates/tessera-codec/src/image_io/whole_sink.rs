@@ -1,7 +1,7 @@
 //! Formats whose encoders want the whole picture at once.
 
-use crate::image_io::to_dynamic_image;
 use crate::image_io::write::{Losses, WriteImageError};
+use crate::image_io::{colour, to_dynamic_image};
 use crate::metadata::{Metadata, MetadataKind};
 use crate::picture::{Picture, Samples};
 use crate::rows::PictureInfo;
@@ -129,7 +129,12 @@ fn with_metadata(
         let kept = match kind {
             MetadataKind::Icc => encoder.set_icc_profile(block.to_vec()).is_ok(),
             MetadataKind::Exif => encoder.set_exif_metadata(block.to_vec()).is_ok(),
-            MetadataKind::Xmp => false,
+            // A profile says the same where there is one for it.
+            MetadataKind::Cicp => {
+                let profile = metadata.cicp.and_then(colour::profile_of);
+                profile.is_some_and(|profile| encoder.set_icc_profile(profile).is_ok())
+            }
+            MetadataKind::Xmp | MetadataKind::GainMap => false,
         };
         if !kept {
             dropped.push(kind);

@@ -185,6 +185,20 @@ pub(crate) fn drawn_bytes(pixels: u64) -> u64 {
     model_bytes(pixels, 1).saturating_add(pixels.saturating_mul(PER_PIXEL))
 }
 
+/// Units of decode work that a sample of a payload takes: so many times as long as one of a lossy tile takes at most.
+pub(crate) fn sample_work(payload: &[u8]) -> u64 {
+    let method = payload.first().and_then(|&byte| Method::from_byte(byte));
+    match method {
+        None => 0,
+        Some(Method::Fast) => 2,
+        Some(Method::Planes(Level::One)) => 4,
+        Some(Method::Planes(Level::Two)) => 6,
+        Some(Method::Planes(Level::Four)) => 10,
+        // Most pixels are candidates.
+        Some(Method::Colours(_) | Method::Palette) => 3,
+    }
+}
+
 /// Decodes a tile to interleaved samples.
 pub(crate) fn decode_tile(
     data: &[u8],

@@ -1,5 +1,6 @@
 //! Coding of one tile: prediction, sparse code, entropy coding (`spec/bitstream.md`).
 
+mod arrival;
 #[cfg(feature = "threads")]
 mod by_kinds;
 pub(crate) mod canvas;
@@ -17,6 +18,7 @@ pub(crate) mod syntax;
 pub mod trace;
 pub(crate) mod transform;
 
+pub(crate) use arrival::{TileStart, decode_tile_start};
 #[cfg(feature = "threads")]
 pub(crate) use by_kinds::decode_tile_by_kinds;
 #[cfg(not(feature = "threads"))]

@@ -13,7 +13,7 @@ Dask) works on many machines.
 
 import importlib.util as _util
 
-from ._codec import compare, decode, encode
+from ._codec import compare, decode, encode, preview
 from ._errors import (
     DictionaryError,
     FormatError,
@@ -41,6 +41,7 @@ __all__ = [
     "compare",
     "decode",
     "encode",
+    "preview",
     "train",
 ]
 

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from ._errors import ParameterError
 from ._native import CodedImage, Dictionary, Encoder
 from ._native import compare as _compare
+from ._native import preview as _preview
 
-__all__ = ["compare", "decode", "encode"]
+__all__ = ["compare", "decode", "encode", "preview"]
 
 
 def encode(
@@ -29,7 +30,9 @@ def encode(
     exif: bytes | None = None,
     icc_profile: bytes | None = None,
     xmp: bytes | None = None,
+    cicp: tuple[int, int, bool] | None = None,
     keep_alpha: bool = False,
+    preview: bool = False,
 ) -> bytes:
     """Encode an array to the bytes of a file.
 
@@ -56,8 +59,12 @@ def encode(
         Bits per sample that count; those of the array's type if not given.
     exif, icc_profile, xmp : bytes, optional
         Metadata that travels with the picture.
+    cicp : (primaries, transfer, full range), optional
+        What the colours mean, in numbers of ITU-T H.273: ``(9, 16, True)`` is BT.2020 with PQ.
     keep_alpha : bool
         Store alpha even when every pixel is opaque.
+    preview : bool
+        Put a small picture of about a kilobyte in front; see :func:`preview`.
 
     Examples
     --------
@@ -80,8 +87,29 @@ def encode(
         threads=threads,
         dictionary=dictionary,
         keep_alpha=keep_alpha,
+        preview=preview,
     )
-    return encoder.encode(_samples(array), depth=depth, exif=exif, icc_profile=icc_profile, xmp=xmp)
+    return encoder.encode(
+        _samples(array), depth=depth, exif=exif, icc_profile=icc_profile, xmp=xmp, cicp=cicp
+    )
+
+
+def preview(source: bytes | str | os.PathLike[str] | BinaryIO) -> npt.NDArray[np.uint8] | None:
+    """Decode the small picture in front of a file, or ``None`` if it has none.
+
+    The beginning of the file is enough, up to the end of the preview; of a shorter one there is a ``FormatError``.
+
+    Examples
+    --------
+    >>> import numpy as np, tessera
+    >>> ramp = np.linspace(0, 255, 600 * 400, dtype=np.uint8).reshape(400, 600)
+    >>> file = tessera.encode(ramp, preview=True)
+    >>> max(tessera.preview(file[:1100]).shape) <= 256
+    True
+    >>> tessera.preview(tessera.encode(ramp)) is None
+    True
+    """
+    return _preview(source)
 
 
 def decode(

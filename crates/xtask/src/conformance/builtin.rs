@@ -10,7 +10,8 @@ use tessera_codec::internals::stages;
 use tessera_codec::internals::tile::WeightCurve;
 use tessera_codec::internals::tile::trace::Event;
 use tessera_codec::{
-    BitDepth, Decoder, Encoder, Metadata, Picture, PixelFormat, Samples, Target, Tune,
+    BitDepth, Cicp, Decoder, Encoder, GainMap, Metadata, Picture, PixelFormat, Samples, Target,
+    Tune,
 };
 use tessera_dict::{Dictionary, PlaneKind};
 
@@ -174,7 +175,18 @@ fn tiles_and_metadata() -> Result<Vec<Stream>> {
             &drawn(256, 256, RGB, 0)?,
             &encoder().target(quality(5)),
         )?,
-        stream("metadata", "ICC, EXIF and XMP", &described()?, &encoder())?,
+        stream(
+            "metadata",
+            "code points, ICC, EXIF, XMP and a gain map",
+            &described()?,
+            &encoder(),
+        )?,
+        stream(
+            "preview",
+            "a preview, metadata and several tiles",
+            &with_metadata(drawn(176, 80, RGB, 3)?)?,
+            &encoder().tile_log2(6).target(quality(30)).preview(true),
+        )?,
     ])
 }
 
@@ -330,11 +342,16 @@ fn flat() -> Result<Picture> {
 }
 
 fn described() -> Result<Picture> {
-    let mut picture = drawn(16, 16, RGB, 2)?;
+    with_metadata(drawn(16, 16, RGB, 2)?)
+}
+
+fn with_metadata(mut picture: Picture) -> Result<Picture> {
     picture.metadata = Metadata {
         icc: Some((0..200).collect()),
         exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()),
         xmp: Some(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'></x:xmpmeta>".repeat(4)),
+        cicp: Some(Cicp::new(9, 16, true)),
+        gain_map: Some(GainMap::new(6, b"a picture of another format")?),
     };
     Ok(picture)
 }
@@ -412,6 +429,7 @@ fn noise(seed: u64) -> Result<Stream> {
         alpha_quantiser: None,
         lossless: None,
         tile_work: WorkBound::at_least(0),
+        preview_len: 0,
         metadata_len: 0,
     };
     Ok(Stream {

@@ -182,6 +182,7 @@ fn noise(seed: u32, method: u8, name: &str) -> Result<Stream> {
             alpha_quantiser: alpha.then_some(0),
             lossless: Some(0),
             tile_work: WorkBound::at_least(tile_work(samples, payload.len())),
+            preview_len: 0,
             metadata_len: 0,
         };
         let data = TileData {

@@ -4,6 +4,7 @@ mod builtin;
 mod lossless;
 mod packs;
 mod references;
+mod refused;
 
 #[path = "../../../../tests/conformance_support/atoms.rs"]
 mod atoms;
@@ -36,7 +37,8 @@ pub(crate) fn write() -> Result<()> {
     builtin::write()?;
     lossless::write()?;
     packs::write()?;
-    references::write()
+    references::write()?;
+    refused::write()
 }
 
 /// Writes streams and the manifest that tells what they decode to, in place of those that lie in `folder`.

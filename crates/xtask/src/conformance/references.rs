@@ -187,6 +187,7 @@ fn noise(seed: u64, dictionary: &Dictionary) -> Result<Stream> {
             alpha_quantiser: None,
             lossless: None,
             tile_work: WorkBound::at_least(work),
+            preview_len: 0,
             metadata_len: 0,
         };
         let tile = TileData {

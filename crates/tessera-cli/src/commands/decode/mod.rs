@@ -19,7 +19,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tessera_codec::image_io::{Losses, keeps_rows};
-use tessera_codec::{Band, CodedPicture, Decoder, Error, Limits, Metadata, PictureInfo, Rect};
+use tessera_codec::{
+    Band, CodedPicture, Decoder, Error, Limits, MAX_PREVIEW_SIDE, Metadata, Picture, PictureInfo,
+    Rect,
+};
 
 /// The format when nothing says otherwise.
 pub(crate) const DEFAULT_FORMAT: &str = "png";
@@ -69,12 +72,23 @@ struct DecodeSettings {
     /// Decode what is intact of a damaged file; the rest becomes gray.
     #[arg(long, conflicts_with = "region")]
     partial: bool,
+    /// Decode the small picture in front, for which the beginning of a file is enough. A file that has none is scaled down
+    /// to 256 pixels on a side, or to --max-side.
+    #[arg(long, conflicts_with_all = ["region", "partial"])]
+    preview: bool,
     /// Leave out ICC, EXIF and XMP.
     #[arg(long)]
     strip: bool,
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Also write the gain map of the picture, if it has one, to this file, as it came: usually a JPEG.
+    #[arg(long, value_name = "FILE", conflicts_with = "recursive")]
+    gain_map: Option<PathBuf>,
+    /// Decode whatever a file claims, as long as there is memory; for files of your own. Without it large pictures in very few
+    /// bytes are refused.
+    #[arg(long)]
+    trust: bool,
     /// Refuse pictures with more megapixels than this.
     #[arg(long, value_name = "MP")]
     max_megapixels: Option<u32>,
@@ -200,17 +214,22 @@ impl<'a> Decoding<'a> {
         format.check_quality(self.settings.quality)?;
         let file = Input::open(input)?;
         let named = || input.display().to_string();
+        if let Some(preview) = self.preview(&file).with_context(named)? {
+            self.write_preview(preview, &format, output, force)?;
+            return Ok(sizes(&file, output));
+        }
         let decoder = self.decoder(&file).with_context(named)?;
         let coded = decoder.parse(file.source()).with_context(named)?;
         let mut damage = Damage::default();
         let metadata = self.check(&coded, &mut damage).with_context(named)?;
+        self.write_gain_map(&metadata, force)?;
         let part = match self.settings.region {
             Some(Region(rect)) => rect,
             None => coded.rect(),
         };
         let bar = PixelBar::new("decoding", part.area(), self.bar);
         let coded = coded.on_tile(bar.on_tile());
-        let whole = self.settings.max_side.is_none() && keeps_rows(format.image_format());
+        let whole = self.max_side().is_none() && keeps_rows(format.image_format());
         let bands = bands(&coded, part, whole).with_context(named)?;
         let info = PictureInfo::new(part.width, part.height, coded.header().format)?;
         let out = Output::create(output, force)?;
@@ -233,10 +252,59 @@ impl<'a> Decoding<'a> {
             coded.header().dictionary,
         ));
         damage.report()?;
-        Ok(Sizes {
-            before: file.len() as u64,
-            after: fs::metadata(output).map_or(0, |written| written.len()),
-        })
+        Ok(sizes(&file, output))
+    }
+
+    /// The preview if it is to be written and there is one, with what says how its colours are meant.
+    fn preview(&self, file: &Input<'_>) -> Result<Option<Picture>> {
+        if !self.settings.preview {
+            return Ok(None);
+        }
+        let decoder = Decoder::new().threads(self.threads);
+        let mut preview = decoder.preview(file.source())?;
+        if let Some(preview) = &mut preview
+            && !self.settings.strip
+        {
+            // Of a file that is not all here, or damaged behind the preview, there is none.
+            let coded = decoder.parse(file.source());
+            preview.metadata = coded.and_then(|coded| coded.metadata()).unwrap_or_default();
+        }
+        Ok(preview)
+    }
+
+    fn write_preview(
+        &self,
+        mut preview: Picture,
+        format: &OutputFormat,
+        output: &Path,
+        force: bool,
+    ) -> Result<()> {
+        let out = Output::create(output, force)?;
+        let metadata = std::mem::take(&mut preview.metadata);
+        let mut page = self.page(format, PictureInfo::from(&preview), metadata, &out)?;
+        page.push(preview)?;
+        note_losses(&page.finish()?);
+        out.commit()
+    }
+
+    /// Writes the gain map where it is wanted. It is no part of the output then, and its loss needs no word.
+    fn write_gain_map(&self, metadata: &Metadata, force: bool) -> Result<()> {
+        let (Some(path), map) = (&self.settings.gain_map, &metadata.gain_map) else {
+            return Ok(());
+        };
+        let map = map.as_ref().context("the picture has no gain map")?;
+        files::write_output(path, map.picture(), force)?;
+        verbosity::note(format_args!(
+            "tessera: note: the gain map lies on the picture by EXIF orientation {}",
+            map.orientation()
+        ));
+        Ok(())
+    }
+
+    /// The longest side that is written.
+    fn max_side(&self) -> Option<u32> {
+        let preview = self.settings.preview.then_some(MAX_PREVIEW_SIDE);
+        self.settings.max_side.or(preview)
     }
 
     /// Where the rows of a picture go.
@@ -249,13 +317,16 @@ impl<'a> Decoding<'a> {
     ) -> Result<Page<'o>> {
         let options = PageOptions {
             quality: self.settings.quality,
-            max_side: self.settings.max_side,
+            max_side: self.max_side(),
         };
         Page::new(out, format, info, metadata, options)
     }
 
     fn decoder(&self, file: &Input<'_>) -> Result<Decoder> {
-        let mut limits = Limits::default();
+        let mut limits = match self.settings.trust {
+            true => Limits::none(),
+            false => Limits::default(),
+        };
         if let Some(megapixels) = self.settings.max_megapixels {
             limits.pixels = u64::from(megapixels) * 1_000_000;
         }
@@ -281,6 +352,13 @@ impl<'a> Decoding<'a> {
             true => Metadata::default(),
             false => metadata,
         })
+    }
+}
+
+fn sizes(file: &Input<'_>, output: &Path) -> Sizes {
+    Sizes {
+        before: file.len() as u64,
+        after: fs::metadata(output).map_or(0, |written| written.len()),
     }
 }
 
@@ -319,7 +397,7 @@ impl Damage {
         }
         let count = self.tiles.len();
         Err(anyhow!(Incomplete(format!(
-            "{count} tiles could not be decoded and are gray in the output"
+            "{count} tiles could not be decoded and are gray in the output, but for rows that are there of one that was cut"
         ))))
     }
 }

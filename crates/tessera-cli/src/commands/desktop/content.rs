@@ -53,7 +53,7 @@ fn thumbnailer(program: &str) -> String {
         "# {MARK}.
 [Thumbnailer Entry]
 TryExec={program}
-Exec=\"{program}\" decode --quiet --force --format png --max-side %s -o %o %i
+Exec=\"{program}\" decode --quiet --force --format png --preview --max-side %s -o %o %i
 MimeType={MIME_TYPE};
 "
     )

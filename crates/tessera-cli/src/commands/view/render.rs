@@ -1,6 +1,7 @@
 //! Pictures as the browser wants them.
 
 use super::gallery::{Entry, Gallery};
+use super::server::THUMBNAIL;
 use crate::{files, pictures};
 use anyhow::{Context, Result, anyhow};
 use image::ImageFormat;
@@ -29,6 +30,9 @@ pub(super) fn png(gallery: &Gallery, entry: &Entry, side: Option<u32>) -> Result
 
 fn decode(gallery: &Gallery, entry: &Entry, side: Option<u32>) -> Result<Picture> {
     let file = files::Input::open(&entry.path)?;
+    if let Some(preview) = preview(&file, side) {
+        return scaled_down(preview, side);
+    }
     let decoder = match &gallery.dictionary {
         Some(dictionary) => Ok(Decoder::new().dictionary(dictionary)),
         None => pictures::decoder_of(file.source(), Decoder::new(), None),
@@ -43,6 +47,15 @@ fn decode(gallery: &Gallery, entry: &Entry, side: Option<u32>) -> Result<Picture
         Some(side) => coded.decode_scaled(Scale::MaxSide(side))?,
         None => coded.decode()?,
     })
+}
+
+/// The preview of a file of which a thumbnail is wanted. Whatever is wrong with it, the picture itself may be right.
+fn preview(file: &files::Input<'_>, side: Option<u32>) -> Option<Picture> {
+    side.filter(|&side| side <= THUMBNAIL)?;
+    let coded = Decoder::new().parse(file.source()).ok()?;
+    let mut preview = coded.decode_preview().ok()??;
+    preview.metadata = coded.metadata().ok()?;
+    Some(preview)
 }
 
 /// True for pictures of other formats.

@@ -16,7 +16,7 @@ const ABSENT: Duration = Duration::from_secs(150);
 /// A page that was left may only have been loaded again.
 const LEFT: Duration = Duration::from_secs(3);
 /// Side of the pictures in the overview.
-const THUMBNAIL: u32 = 360;
+pub(super) const THUMBNAIL: u32 = 360;
 
 /// A page that is being served.
 #[derive(Debug)]

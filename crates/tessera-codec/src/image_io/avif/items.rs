@@ -77,6 +77,11 @@ impl<'a> Items<'a> {
         self.items.iter().find(belongs)
     }
 
+    /// Whether there is a picture derived by a gain map.
+    pub(super) fn has_gain_map(&self) -> bool {
+        self.items.iter().any(|item| &item.kind == b"tmap")
+    }
+
     /// EXIF: an offset, then the block.
     pub(super) fn exif(&self) -> Option<Vec<u8>> {
         let item = self.items.iter().find(|item| &item.kind == b"Exif")?;

@@ -6,15 +6,12 @@ mod planes;
 
 use crate::image_io::error::{INCONSISTENT, MAX_READ_BYTES, ReadImageError};
 use crate::image_io::found::{self, Found};
-use crate::image_io::{frames, orientation};
-use crate::metadata::Metadata;
+use crate::image_io::{colour, frames, orientation};
+use crate::metadata::{Cicp, Metadata};
 use crate::picture::{Colour, Samples};
 use image::DynamicImage;
 use image::metadata::Orientation;
 use items::{Item, Items};
-use moxcms::{
-    CicpColorPrimaries, CicpProfile, ColorProfile, MatrixCoefficients, TransferCharacteristics,
-};
 use planes::Coding;
 use re_rav1d::dav1d::{Decoder, Picture as Frame, Settings};
 
@@ -34,18 +31,29 @@ pub(super) fn read(file: &[u8]) -> Result<Found, ReadImageError> {
     });
     let alpha = alpha.transpose()?;
     let image = to_image(&frame, &coding, alpha.as_ref())?;
+    let cicp = code_points(primary);
     let icc = primary.icc.map(<[u8]>::to_vec);
     let metadata = Metadata {
-        icc: icc.or_else(|| profile_of(primary)),
+        // For those who know profiles only.
+        icc: icc.or_else(|| cicp.and_then(colour::profile_of)),
         exif: items.exif().map(orientation::without_prefix),
         xmp: items.xmp(),
+        cicp,
+        gain_map: None,
     };
     let animated = file.get(8..12) == Some(b"avis");
+    let gain_map = || {
+        "the gain map of the file was left out; the picture is the one for usual screens".to_owned()
+    };
+    let warnings = [
+        animated.then(frames::further_frames),
+        items.has_gain_map().then(gain_map),
+    ];
     Ok(Found {
         // The container has the last word, EXIF is only for show.
         orientation: Some(Orientation::NoTransforms),
         metadata,
-        warnings: animated.then(frames::further_frames).into_iter().collect(),
+        warnings: warnings.into_iter().flatten().collect(),
         image: turned(image, primary),
     })
 }
@@ -62,9 +70,6 @@ fn refuse_rare(item: &Item<'_>) -> Result<(), ReadImageError> {
             premultiplied: true,
             ..
         } => "colours that are multiplied by alpha",
-        Item {
-            nclx: Some(nclx), ..
-        } if matches!(nclx.transfer, 16 | 18) => "brightness beyond that of a usual screen (HDR)",
         _ => return Ok(()),
     };
     Err(ReadImageError::variant(AVIF, rare))
@@ -118,18 +123,13 @@ fn turned(image: DynamicImage, item: &Item<'_>) -> DynamicImage {
     }
 }
 
-/// A profile for colours beyond those of sRGB, which numbers in the container name.
-fn profile_of(item: &Item<'_>) -> Option<Vec<u8>> {
+/// What the container says of the colours; nothing if that is sRGB, as it is without a word. Samples are RGB of the full
+/// range by then.
+fn code_points(item: &Item<'_>) -> Option<Cicp> {
+    const UNSPECIFIED: u8 = 2;
     let nclx = item.nclx?;
-    // The numbers of BT.2020 and of the two kinds of P3.
-    if !matches!(nclx.primaries, 9 | 11 | 12) {
-        return None;
-    }
-    let profile = ColorProfile::new_from_cicp(CicpProfile {
-        color_primaries: CicpColorPrimaries::try_from(nclx.primaries as u8).ok()?,
-        transfer_characteristics: TransferCharacteristics::try_from(nclx.transfer as u8).ok()?,
-        matrix_coefficients: MatrixCoefficients::Identity,
-        full_range: true,
-    });
-    profile.encode().ok()
+    let primaries = u8::try_from(nclx.primaries).ok()?;
+    let transfer = u8::try_from(nclx.transfer).ok()?;
+    let usual = matches!(primaries, 1 | UNSPECIFIED) && matches!(transfer, 13 | UNSPECIFIED);
+    (!usual).then(|| Cicp::new(primaries, transfer, true))
 }

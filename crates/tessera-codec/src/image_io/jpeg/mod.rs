@@ -1,6 +1,7 @@
 //! JPEG: complete or refused, print colours turned into screen colours.
 
 mod bits;
+mod gain_map;
 mod markers;
 mod scan;
 mod segments;
@@ -41,7 +42,8 @@ pub(super) enum Conversion {
 pub(super) fn read(file: &[u8]) -> Result<Found, ReadImageError> {
     let facts = segments::check(file)?;
     let mut decoder = decoder(file);
-    let metadata = metadata(&mut decoder)?;
+    let mut metadata = metadata(&mut decoder)?;
+    metadata.gain_map = gain_map::find(file);
     let raster = decode_with(decoder, &facts, Conversion::Usual)?;
     let mut found = Found {
         metadata,
@@ -84,6 +86,7 @@ fn metadata(decoder: &mut Decoder<'_>) -> Result<Metadata, ReadImageError> {
         icc: not_empty(decoder.icc_profile()),
         exif: not_empty(decoder.exif().cloned()).map(orientation::without_prefix),
         xmp: not_empty(decoder.xmp().cloned()),
+        ..Metadata::default()
     })
 }
 

@@ -34,8 +34,8 @@ pub(super) fn read(file: &[u8], number: Option<u32>) -> Result<Found, ReadImageE
     let block = |tag| directory.get(tag).map(|entry| entry.bytes().to_vec());
     found.metadata = Metadata {
         icc: block(tag::ICC),
-        exif: None,
         xmp: block(tag::XMP),
+        ..Metadata::default()
     };
     found.orientation = directory
         .number(tag::ORIENTATION)

@@ -59,12 +59,21 @@ impl<'a> Reader<'a> {
         dictionary: &Dictionary,
         config: &TileConfig,
     ) -> Result<Self, Exhausted> {
-        let mut parts = split(data, config)?.into_iter();
-        let next = || RangeDecoder::new(parts.next().unwrap_or_default());
-        Ok(Self {
+        Ok(Self::of_streams(&split(data, config)?, dictionary, config))
+    }
+
+    /// A reader at the start of the streams of a tile.
+    pub(crate) fn of_streams(
+        parts: &[&'a [u8]],
+        dictionary: &Dictionary,
+        config: &TileConfig,
+    ) -> Self {
+        let mut parts = parts.iter();
+        let next = || RangeDecoder::new(parts.next().copied().unwrap_or_default());
+        Self {
             models: ModelPair::new(dictionary, config.layout.kinds()),
             streams: Streams::new(config, next),
-        })
+        }
     }
 
     /// A reader of the stream that one plane kind has for itself.
@@ -73,6 +82,15 @@ impl<'a> Reader<'a> {
         Self {
             models: ModelPair::new(dictionary, &[kind]),
             streams: Streams::shared(RangeDecoder::new(data)),
+        }
+    }
+
+    /// Whether bytes of a kind's stream were read that are not there; of a `complete` one a few may have been left out.
+    pub(crate) fn has_missed(&mut self, kind: PlaneKind, complete: bool) -> bool {
+        let stream = self.streams.of(kind);
+        match complete {
+            true => stream.exhausted(),
+            false => stream.has_missed(),
         }
     }
 

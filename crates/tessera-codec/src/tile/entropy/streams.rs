@@ -89,6 +89,32 @@ pub(crate) fn split<'a>(data: &'a [u8], config: &TileConfig) -> Result<Vec<&'a [
     Ok(vec![first, &data[reader.position()..]])
 }
 
+/// The streams of a payload of which only the beginning is there.
+pub(crate) struct StreamStarts<'a> {
+    /// The bytes of each stream, as far as they are there.
+    pub(crate) parts: Vec<&'a [u8]>,
+    /// Whether the first is all there; of the last nobody can tell.
+    pub(crate) first_is_complete: bool,
+}
+
+/// What there is of each stream.
+pub(crate) fn split_start<'a>(data: &'a [u8], config: &TileConfig) -> StreamStarts<'a> {
+    if !config.has_two_streams() {
+        return StreamStarts {
+            parts: vec![data],
+            first_is_complete: false,
+        };
+    }
+    let mut reader = ByteReader::new(data, 0, "tile");
+    let length = reader.length().unwrap_or(usize::MAX);
+    let rest = &data[reader.position()..];
+    let (first, chroma) = rest.split_at(length.min(rest.len()));
+    StreamStarts {
+        parts: vec![first, chroma],
+        first_is_complete: length <= rest.len(),
+    }
+}
+
 #[cfg(all(test, feature = "encoder"))]
 mod tests {
     use super::*;
