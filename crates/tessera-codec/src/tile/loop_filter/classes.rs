@@ -1,7 +1,6 @@
 //! Classes of samples: how busy their surroundings are, in which direction, and whether a patch ends there.
 
 use crate::simd::kernel;
-use crate::tile::canvas::PlaneBuffer;
 use crate::tile::transform::quantiser::Step;
 use tessera_dict::filter::{ACTIVITIES, DIRECTIONS};
 use tessera_patch::shape::SUPERBLOCK;
@@ -17,8 +16,10 @@ pub(crate) const CELLS: usize = BLOCK / CELL;
 
 /// A row of a block with what lies left and right of it.
 type Window = [i16; BLOCK + 2 * MARGIN];
+/// Rows of a block, as many above as below the one in the middle.
+type Rows<'a, const N: usize> = [&'a Window; N];
 /// The rows of a block that the filter of its middle row reaches.
-pub(crate) type Windows<'a> = [&'a Window; 2 * MARGIN + 1];
+pub(crate) type Windows<'a> = Rows<'a, { 2 * MARGIN + 1 }>;
 
 /// The samples of a window from `start` on.
 #[inline(always)]
@@ -27,19 +28,32 @@ pub(crate) fn block_at(window: &Window, start: usize) -> &[i16; BLOCK] {
     block.expect("a window has margins on both sides")
 }
 
-/// A plane with its outermost samples repeated [`MARGIN`] times on every side, rows filled up to whole blocks.
+/// Rows above and below a band that bear on the classes of its samples: those of the next cells, and one more.
+pub(crate) const REACH: usize = CELL + 1;
+
+/// A band of rows and [`REACH`] rows above and below it, with their outermost samples repeated [`MARGIN`] times on both
+/// sides and filled up to whole blocks.
 pub(crate) struct Framed {
     data: Vec<i16>,
     stride: usize,
 }
 
 impl Framed {
-    pub(crate) fn new(samples: &PlaneBuffer, width: usize, height: usize) -> Self {
+    /// Of rows of `width` samples; where there are none above or below, the outermost ones are repeated.
+    pub(crate) fn new(rows: &[u16], width: usize, around: [Option<&[u16]>; 2]) -> Self {
+        let rows: Vec<&[u16]> = rows.chunks_exact(width).collect();
+        let [above, below] = [(around[0], rows[0]), (around[1], rows[rows.len() - 1])].map(
+            |(there, outermost)| -> [&[u16]; REACH] {
+                match there {
+                    Some(there) => std::array::from_fn(|y| &there[y * width..][..width]),
+                    None => [outermost; REACH],
+                }
+            },
+        );
         let stride = width.next_multiple_of(BLOCK) + 2 * MARGIN;
-        let mut data = vec![0; stride * (height + 2 * MARGIN)];
-        for (y, out) in data.chunks_exact_mut(stride).enumerate() {
-            let row =
-                &samples.data[y.saturating_sub(MARGIN).min(height - 1) * samples.stride..][..width];
+        let mut data = vec![0; stride * (rows.len() + 2 * REACH)];
+        let rows = above.iter().chain(&rows).chain(&below);
+        for (row, out) in rows.zip(data.chunks_exact_mut(stride)) {
             out[..MARGIN].fill(row[0] as i16);
             widen(row, &mut out[MARGIN..]);
             out[MARGIN + width..].fill(row[width - 1] as i16);
@@ -47,19 +61,25 @@ impl Framed {
         Self { data, stride }
     }
 
-    /// The block at (x, y) and those as far above and below as the filter reaches.
+    /// The block at column `x` of row `y` and those above and below; rows are counted from the first that is framed.
     #[inline(always)]
-    pub(crate) fn windows(&self, x: usize, y: usize) -> Windows<'_> {
+    fn rows<const N: usize>(&self, x: usize, y: usize) -> Rows<'_, N> {
         std::array::from_fn(|dy| {
-            let window = self.data[(y + dy) * self.stride + x..].first_chunk();
+            let window = self.data[(y + dy - N / 2) * self.stride + x..].first_chunk();
             window.expect("rows are filled up to whole blocks")
         })
+    }
+
+    /// The block at column `x` of row `y` of the band and those as far above and below as the filter reaches.
+    #[inline(always)]
+    pub(crate) fn windows(&self, x: usize, y: usize) -> Windows<'_> {
+        self.rows(x, y + REACH)
     }
 
     /// The sample `dx` columns right of (x, y) and `dy` rows below.
     #[cfg(feature = "encoder")]
     pub(crate) fn sample(&self, x: usize, y: usize, dx: isize, dy: isize) -> i32 {
-        let (column, row) = (x + MARGIN, y + MARGIN);
+        let (column, row) = (x + MARGIN, y + REACH);
         let row = row.wrapping_add_signed(dy) * self.stride;
         i32::from(self.data[row + column.wrapping_add_signed(dx)])
     }
@@ -77,31 +97,57 @@ kernel! {
 /// Sums of second differences along rows, columns and both diagonals, each for a row of cells.
 type Gradients = [Vec<u32>; 4];
 
-/// Classes of one plane, by cell; edges are added per sample.
+/// Which ends of a band are ends of its plane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) top: bool,
+    pub(crate) bottom: bool,
+}
+
+/// Classes of one band, by cell; edges are added per sample.
 pub(crate) struct Classes {
     columns: usize,
     cells: Vec<u8>,
 }
 
+#[cfg(feature = "encoder")]
+impl Ends {
+    /// Of a band that is the whole plane.
+    pub(crate) const BOTH: Self = Self {
+        top: true,
+        bottom: true,
+    };
+}
+
 impl Classes {
-    /// Of a plane whose superblocks have these steps.
-    pub(crate) fn new(framed: &Framed, width: usize, height: usize, steps: &[Step]) -> Self {
+    /// Of a band of `width` x `height` samples whose superblocks have these steps.
+    pub(crate) fn new(
+        framed: &Framed,
+        (width, height): (usize, usize),
+        steps: &[Step],
+        ends: Ends,
+    ) -> Self {
         let (columns, rows) = (width / CELL, height / CELL);
         let across = width.div_ceil(SUPERBLOCK);
         let blank = || -> Gradients { std::array::from_fn(|_| vec![0; columns]) };
         // The rows above, at and below the one that is classified; those beyond the plane repeat its outermost ones.
         let mut around = [blank(), blank(), blank()];
-        sum_gradients(framed, 0, &mut around[1]);
-        around[2] = around[1].clone();
+        let first = REACH;
+        sum_gradients(framed, first, &mut around[2]);
+        if ends.top {
+            around[1] = around[2].clone();
+        } else {
+            sum_gradients(framed, first - CELL, &mut around[1]);
+        }
         let mut sums = std::array::from_fn(|_| vec![0; columns.next_multiple_of(CELLS) + 2]);
         let mut cells = vec![0; columns * rows];
         for (row, cells) in cells.chunks_exact_mut(columns).enumerate() {
             around.rotate_left(1);
-            if row + 1 < rows {
-                sum_gradients(framed, row + 1, &mut around[2]);
-            } else {
+            if row + 1 == rows && ends.bottom {
                 let [_, own, below] = &mut around;
                 below.clone_from(own);
+            } else {
+                sum_gradients(framed, first + (row + 1) * CELL, &mut around[2]);
             }
             let steps = &steps[row * CELL / SUPERBLOCK * across..][..across];
             classify_row(&around, &mut sums, steps, cells);
@@ -121,14 +167,14 @@ impl Classes {
 }
 
 kernel! {
-    /// Sums up the second differences of a row of cells.
-    fn sum_gradients(framed: &Framed, row: usize, cells: &mut Gradients) {
+    /// Sums up the second differences of a row of cells that begins with a framed row.
+    fn sum_gradients(framed: &Framed, first_row: usize, cells: &mut Gradients) {
         let columns = cells[0].len();
         for first in (0..columns).step_by(CELLS) {
             let mut sums = [[0u16; BLOCK]; 4];
             for y in 0..CELL {
-                let windows = framed.windows(first * CELL, row * CELL + y);
-                add_second_differences(&windows, &mut sums);
+                let rows = framed.rows(first * CELL, first_row + y);
+                add_second_differences(&rows, &mut sums);
             }
             for (cells, sums) in cells.iter_mut().zip(&sums) {
                 let by_cell = sums.as_chunks::<CELL>().0;
@@ -186,15 +232,19 @@ const BUSY: [u32; ACTIVITIES - 1] = [427, 684, 1024, 1708, 2736, 4096, 6832];
 
 /// Adds the second differences of the middle row; four rows of them stay below 2^15.
 #[inline(always)]
-fn add_second_differences(windows: &Windows<'_>, sums: &mut [[u16; BLOCK]; 4]) {
-    let at = |row: usize, column: usize| block_at(windows[row], column);
-    let own = at(MARGIN, MARGIN);
+fn add_second_differences([above, own, below]: &Rows<'_, 3>, sums: &mut [[u16; BLOCK]; 4]) {
+    let centre = block_at(own, MARGIN);
     let (before, after) = (MARGIN - 1, MARGIN + 1);
     let [rows, columns, falling, rising] = sums;
-    add_second(own, at(MARGIN, before), at(MARGIN, after), rows);
-    add_second(own, at(before, MARGIN), at(after, MARGIN), columns);
-    add_second(own, at(before, before), at(after, after), falling);
-    add_second(own, at(before, after), at(after, before), rising);
+    let pairs = [
+        (block_at(own, before), block_at(own, after), rows),
+        (block_at(above, MARGIN), block_at(below, MARGIN), columns),
+        (block_at(above, before), block_at(below, after), falling),
+        (block_at(above, after), block_at(below, before), rising),
+    ];
+    for (one, other, sums) in pairs {
+        add_second(centre, one, other, sums);
+    }
 }
 
 #[inline(always)]
