@@ -2,6 +2,7 @@
 
 use crate::simd::kernel;
 use crate::tile::transform::quantiser::Step;
+use std::iter;
 use tessera_dict::filter::{ACTIVITIES, DIRECTIONS};
 use tessera_patch::shape::SUPERBLOCK;
 
@@ -16,10 +17,8 @@ pub(crate) const CELLS: usize = BLOCK / CELL;
 
 /// A row of a block with what lies left and right of it.
 type Window = [i16; BLOCK + 2 * MARGIN];
-/// Rows of a block, as many above as below the one in the middle.
-type Rows<'a, const N: usize> = [&'a Window; N];
 /// The rows of a block that the filter of its middle row reaches.
-pub(crate) type Windows<'a> = Rows<'a, { 2 * MARGIN + 1 }>;
+pub(crate) type Windows<'a> = [&'a Window; 2 * MARGIN + 1];
 
 /// The samples of a window from `start` on.
 #[inline(always)]
@@ -51,29 +50,40 @@ impl Framed {
             },
         );
         let stride = width.next_multiple_of(BLOCK) + 2 * MARGIN;
-        let mut data = vec![0; stride * (rows.len() + 2 * REACH)];
-        let rows = above.iter().chain(&rows).chain(&below);
-        for (row, out) in rows.zip(data.chunks_exact_mut(stride)) {
-            out[..MARGIN].fill(row[0] as i16);
-            widen(row, &mut out[MARGIN..]);
-            out[MARGIN + width..].fill(row[width - 1] as i16);
+        // Clearing it first would take longer than filling it.
+        let mut data = Vec::with_capacity(stride * (rows.len() + 2 * REACH));
+        for row in above.iter().chain(&rows).chain(&below) {
+            data.extend([row[0] as i16; MARGIN]);
+            data.extend(row.iter().map(|&sample| sample as i16));
+            data.extend(iter::repeat_n(
+                row[width - 1] as i16,
+                stride - MARGIN - width,
+            ));
         }
         Self { data, stride }
     }
 
-    /// The block at column `x` of row `y` and those above and below; rows are counted from the first that is framed.
+    /// The block at column `x` of a row; rows are counted from the first that is framed.
     #[inline(always)]
-    fn rows<const N: usize>(&self, x: usize, y: usize) -> Rows<'_, N> {
-        std::array::from_fn(|dy| {
-            let window = self.data[(y + dy - N / 2) * self.stride + x..].first_chunk();
-            window.expect("rows are filled up to whole blocks")
-        })
+    fn window(&self, x: usize, row: usize) -> &Window {
+        let window = self.data[row * self.stride + x..].first_chunk();
+        window.expect("rows are filled up to whole blocks")
     }
 
     /// The block at column `x` of row `y` of the band and those as far above and below as the filter reaches.
     #[inline(always)]
     pub(crate) fn windows(&self, x: usize, y: usize) -> Windows<'_> {
-        self.rows(x, y + REACH)
+        let first = y + REACH - MARGIN;
+        // Written out, because `array::map` is not inlined into kernels.
+        [
+            self.window(x, first),
+            self.window(x, first + 1),
+            self.window(x, first + 2),
+            self.window(x, first + 3),
+            self.window(x, first + 4),
+            self.window(x, first + 5),
+            self.window(x, first + 6),
+        ]
     }
 
     /// The sample `dx` columns right of (x, y) and `dy` rows below.
@@ -82,15 +92,6 @@ impl Framed {
         let (column, row) = (x + MARGIN, y + REACH);
         let row = row.wrapping_add_signed(dy) * self.stride;
         i32::from(self.data[row + column.wrapping_add_signed(dx)])
-    }
-}
-
-kernel! {
-    /// Samples of 12 bits as numbers with a sign.
-    fn widen(from: &[u16], to: &mut [i16]) {
-        for (to, &from) in to.iter_mut().zip(from) {
-            *to = from as i16;
-        }
     }
 }
 
@@ -173,8 +174,10 @@ kernel! {
         for first in (0..columns).step_by(CELLS) {
             let mut sums = [[0u16; BLOCK]; 4];
             for y in 0..CELL {
-                let rows = framed.rows(first * CELL, first_row + y);
-                add_second_differences(&rows, &mut sums);
+                let (column, row) = (first * CELL, first_row + y);
+                let above = framed.window(column, row - 1);
+                let below = framed.window(column, row + 1);
+                add_second_differences([above, framed.window(column, row), below], &mut sums);
             }
             for (cells, sums) in cells.iter_mut().zip(&sums) {
                 let by_cell = sums.as_chunks::<CELL>().0;
@@ -199,7 +202,14 @@ kernel! {
             (sums[0], sums[end]) = (sums[1], sums[end - 1]);
         }
         for ((block, classes), &step) in classes.chunks_mut(CELLS).enumerate().zip(steps) {
-            let smoothed = sums.each_ref().map(|sums| smoothed_block(sums, block * CELLS));
+            let [rows, columns, falling, rising] = &*sums;
+            let first = block * CELLS;
+            let smoothed = [
+                smoothed_block(rows, first),
+                smoothed_block(columns, first),
+                smoothed_block(falling, first),
+                smoothed_block(rising, first),
+            ];
             classes.copy_from_slice(&classify(&smoothed, step.fixed())[..classes.len()]);
         }
     }
@@ -232,7 +242,7 @@ const BUSY: [u32; ACTIVITIES - 1] = [427, 684, 1024, 1708, 2736, 4096, 6832];
 
 /// Adds the second differences of the middle row; four rows of them stay below 2^15.
 #[inline(always)]
-fn add_second_differences([above, own, below]: &Rows<'_, 3>, sums: &mut [[u16; BLOCK]; 4]) {
+fn add_second_differences([above, own, below]: [&Window; 3], sums: &mut [[u16; BLOCK]; 4]) {
     let centre = block_at(own, MARGIN);
     let (before, after) = (MARGIN - 1, MARGIN + 1);
     let [rows, columns, falling, rising] = sums;
