@@ -2,6 +2,7 @@
 
 use crate::picture::{Picture, PixelFormat, Samples};
 use crate::simd::kernel;
+use crate::threads;
 use crate::tile_grid::Rect;
 use tessera_patch::Plane;
 use tessera_patch::colour::{BitDepth, ycbcr_to_rgb};
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use tessera_patch::colour::rgb_to_ycbcr;
 
 /// A stored sample of either width.
-trait Sample: Copy {
+trait Sample: Copy + Send {
     #[cfg(feature = "encoder")]
     fn load(self) -> u16;
     fn store(value: u16) -> Self;
@@ -111,8 +112,12 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
     let mut out = vec![S::store(0); planes.colour[0].data.len() * channels];
     match planes.colour.as_slice() {
         [y, cb, cr] => {
-            let planes = [y, cb, cr].map(|plane| &plane.data[..]);
-            to_rgb(planes, channels, format.depth, &mut out);
+            threads::for_each_chunk(&mut out, PORTION * channels, |at, out| {
+                let start = at * PORTION;
+                let part = start..start + out.len() / channels;
+                let planes = [y, cb, cr].map(|plane| &plane.data[part.clone()]);
+                to_rgb(planes, channels, format.depth, out);
+            });
         }
         planes => put_channel(&mut out, channels, 0, &planes[0], store),
     }
@@ -122,6 +127,8 @@ fn interleave<S: Sample>(planes: &TilePlanes, format: PixelFormat) -> Vec<S> {
     out
 }
 
+/// Pixels converted by one thread before it looks for more.
+const PORTION: usize = 1 << 15;
 /// Pixels converted at once.
 const RUN: usize = 64;
 

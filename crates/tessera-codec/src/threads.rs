@@ -56,3 +56,25 @@ pub(crate) fn try_map<T: Send>(
 ) -> Result<Vec<T>> {
     tiles.map(work).collect()
 }
+
+/// Does `work` on chunks of `length`, each with its number.
+#[cfg(feature = "threads")]
+pub(crate) fn for_each_chunk<T: Send>(
+    data: &mut [T],
+    length: usize,
+    work: impl Fn(usize, &mut [T]) + Send + Sync,
+) {
+    use rayon::prelude::*;
+    let chunks = data.par_chunks_mut(length).enumerate();
+    chunks.for_each(|(at, chunk)| work(at, chunk));
+}
+
+#[cfg(not(feature = "threads"))]
+pub(crate) fn for_each_chunk<T: Send>(
+    data: &mut [T],
+    length: usize,
+    work: impl Fn(usize, &mut [T]) + Send + Sync,
+) {
+    let chunks = data.chunks_mut(length).enumerate();
+    chunks.for_each(|(at, chunk)| work(at, chunk));
+}

@@ -174,10 +174,11 @@ impl Canvas {
     /// Whether the patches to the left and above carry coefficients (2 = no such patch).
     pub(crate) fn coded_neighbours(&self, site: &Site) -> [u32; 2] {
         let (x, y) = (site.x as isize, site.y as isize);
-        [(x - 1, y), (x, y - 1)].map(|(x, y)| {
-            self.cell(x, y)
-                .map_or(2, |cell| u32::from(cell.coded[site.component]))
-        })
+        let coded = |x: isize, y: isize| {
+            let cell = self.cell(x, y);
+            cell.map_or(2, |cell| u32::from(cell.coded[site.component]))
+        };
+        [coded(x - 1, y), coded(x, y - 1)]
     }
 
     /// An empty canvas for a tile of `width` x `height`; sizes are padded to a multiple of eight.
@@ -249,7 +250,7 @@ impl Canvas {
     }
 
     /// The border of a patch at (x, y).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn border(&self, component: usize, x: usize, y: usize, shape: Shape) -> Border {
         self.border_of(&self.components[component], x, y, shape)
     }
@@ -257,7 +258,7 @@ impl Canvas {
     /// The border of a patch at (x, y) read from `samples`, where this canvas says what is decoded.
     ///
     /// The coding order makes the decoded part of an arm start at the corner, so that a length describes it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn border_of(
         &self,
         samples: &PlaneBuffer,

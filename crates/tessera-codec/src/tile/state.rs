@@ -444,7 +444,8 @@ impl<'a> TileState<'a> {
         match kind {
             PlaneKind::Luma if from_reference => leaf.mode = PLANAR,
             PlaneKind::Luma => {
-                leaf.mode = ModeContexts::new(&self.luma, x, y, shape).code(coder, leaf.mode);
+                let contexts = ModeContexts::new(&self.luma, x, y, shape);
+                leaf.mode = syntax::code_luma_mode(coder, &contexts, leaf.mode);
             }
             PlaneKind::Chroma if from_reference => leaf.mode = CHROMA_FROM_REFERENCE,
             PlaneKind::Chroma => {

@@ -73,9 +73,7 @@ impl Decisions {
             let mut meter = Meter::new(&models.0);
             meter.bit(kind, element, &contexts, bit);
             bits += f64::from(meter.bits);
-            let own = &mut models.0.0[kind as usize];
-            let prediction = own.predict(element, &contexts);
-            own.update(element, &contexts, &prediction, bit);
+            models.0.0[kind as usize].code(element, &contexts, |_| bit);
         }
         bits
     }

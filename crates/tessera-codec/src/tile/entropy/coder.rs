@@ -103,11 +103,13 @@ impl<'a> Reader<'a> {
 impl BinaryCoder for Reader<'_> {
     #[inline(always)]
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, _: bool) -> bool {
-        let models = &mut self.models.0[kind as usize];
-        let prediction = models.predict(element, contexts);
-        let bit = self.streams.of(kind).decode(prediction.one);
-        models.update(element, contexts, &prediction, bit);
-        bit
+        let stream = self.streams.of(kind);
+        self.models.0[kind as usize].code(
+            element,
+            contexts,
+            #[inline(always)]
+            |one| stream.decode(one),
+        )
     }
 
     #[inline(always)]
@@ -149,11 +151,16 @@ impl Writer {
 impl BinaryCoder for Writer {
     #[inline(always)]
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
-        let models = &mut self.models.0[kind as usize];
-        let prediction = models.predict(element, contexts);
-        self.streams.of(kind).encode(bit, prediction.one);
-        models.update(element, contexts, &prediction, bit);
-        bit
+        let stream = self.streams.of(kind);
+        self.models.0[kind as usize].code(
+            element,
+            contexts,
+            #[inline(always)]
+            |one| {
+                stream.encode(bit, one);
+                bit
+            },
+        )
     }
 
     fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {

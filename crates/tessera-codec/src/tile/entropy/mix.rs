@@ -149,6 +149,27 @@ impl Models {
         }
     }
 
+    /// Passes a decision through `code`, which is told the probability of a one, and learns from it.
+    #[inline(always)]
+    pub(crate) fn code(
+        &mut self,
+        element: Element,
+        contexts: &Contexts,
+        code: impl FnOnce(u32) -> bool,
+    ) -> bool {
+        if element.inputs() == 1 {
+            let first = self.tables[element as usize].cells[0];
+            let cell = &mut self.cells[(first + contexts.cells[0]) as usize];
+            let bit = code(cell.probability());
+            cell.learn(bit);
+            return bit;
+        }
+        let prediction = self.predict(element, contexts);
+        let bit = code(prediction.one);
+        self.update(element, contexts, &prediction, bit);
+        bit
+    }
+
     #[inline(always)]
     pub(crate) fn predict(&self, element: Element, contexts: &Contexts) -> Prediction {
         let tables = &self.tables[element as usize];
@@ -176,8 +197,9 @@ impl Models {
         }
     }
 
+    /// Learns from a decision of an element with several inputs.
     #[inline(always)]
-    pub(crate) fn update(
+    fn update(
         &mut self,
         element: Element,
         contexts: &Contexts,
@@ -185,10 +207,6 @@ impl Models {
         bit: bool,
     ) {
         let tables = &self.tables[element as usize];
-        if element.inputs() == 1 {
-            self.cells[(tables.cells[0] + contexts.cells[0]) as usize].learn(bit);
-            return;
-        }
         for input in 0..element.inputs() {
             self.cells[(tables.cells[input] + contexts.cells[input]) as usize].learn(bit);
         }

@@ -1,5 +1,6 @@
 //! The decoded samples around a patch that it is predicted from (`spec/bitstream.md`, "Border").
 
+use crate::simd::kernel;
 use crate::tile::intra::SAMPLE_MAX;
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
@@ -27,7 +28,7 @@ pub(crate) struct Known {
 
 impl Border {
     /// The border of `length` samples per arm of a patch at (x, y), read from a plane.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(
         samples: &[u16],
         stride: usize,
@@ -49,7 +50,7 @@ impl Border {
     /// A border of `length` samples per arm from what is decoded: `left` and `top` hold the samples that
     /// exist, counted away from the corner. What is missing takes the value before it on the way from
     /// the lowest left sample over the corner to the rightmost top sample.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         length: usize,
         left: impl ExactSizeIterator<Item = u16> + DoubleEndedIterator + Clone,
@@ -58,18 +59,18 @@ impl Border {
     ) -> Self {
         const UNKNOWN: u16 = (SAMPLE_MAX as u16).div_ceil(2);
         let lowest = left.clone().next_back().or(corner).or(top.first().copied());
+        let lowest = lowest.unwrap_or(UNKNOWN);
+        let corner = corner.or(left.clone().next()).unwrap_or(lowest);
         let mut border = Self {
-            left: [lowest.unwrap_or(UNKNOWN) as i16; ARM],
-            top: [0; ARM],
+            left: [lowest as i16; ARM],
+            top: [top.last().map_or(corner, |&sample| sample) as i16; ARM],
             length,
         };
         for (to, from) in border.left[1..].iter_mut().zip(left) {
             *to = from as i16;
         }
-        let corner = corner.map_or(border.left[1], |sample| sample as i16);
-        border.left[0] = corner;
-        border.top = [top.last().map_or(corner, |&sample| sample as i16); ARM];
-        border.top[0] = corner;
+        border.left[0] = corner as i16;
+        border.top[0] = corner as i16;
         for (to, &from) in border.top[1..].iter_mut().zip(top) {
             *to = from as i16;
         }
@@ -90,12 +91,8 @@ impl Border {
     /// The border with each sample averaged with its neighbours.
     pub(crate) fn smoothed(&self) -> Self {
         let mut out = self.clone();
-        for (to, from) in [(&mut out.top, &self.top), (&mut out.left, &self.left)] {
-            for i in 1..=self.length {
-                to[i] = smooth(from[i - 1], from[i], from[i + 1]);
-            }
-            to[self.length + 1] = from[self.length + 1];
-        }
+        smooth_arm(&self.top[..self.length + 2], &mut out.top[1..]);
+        smooth_arm(&self.left[..self.length + 2], &mut out.left[1..]);
         let corner = smooth(self.left[1], self.top[0], self.top[1]);
         (out.top[0], out.left[0]) = (corner, corner);
         out
@@ -113,11 +110,25 @@ impl Border {
 
     /// Sum of absolute differences along the parts of the border that touch the patch.
     pub(crate) fn gradient(&self, shape: Shape) -> u32 {
-        let run = |arm: &[i16]| {
-            let steps = arm.windows(2).map(|w| u32::from(w[0].abs_diff(w[1])));
-            steps.sum::<u32>()
-        };
-        run(&self.top[..=shape.width()]) + run(&self.left[..=shape.height()])
+        path_length(&self.top[..=shape.width()]) + path_length(&self.left[..=shape.height()])
+    }
+}
+
+kernel! {
+    /// Sum of the differences between neighbours.
+    fn path_length(samples: &[i16]) -> u32 {
+        let steps = samples.iter().zip(&samples[1..]);
+        steps.map(|(a, b)| u32::from(a.abs_diff(*b))).sum()
+    }
+}
+
+kernel! {
+    /// All samples but the first and the last averaged with their neighbours.
+    fn smooth_arm(from: &[i16], to: &mut [i16]) {
+        let neighbours = from.iter().zip(&from[1..]).zip(&from[2..]);
+        for (to, ((&before, &sample), &after)) in to.iter_mut().zip(neighbours) {
+            *to = smooth(before, sample, after);
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Classes of samples: how busy their surroundings are, in which direction, and whether a patch ends there.
 
 use crate::simd::kernel;
-use crate::tile::canvas::PlaneBuffer;
 use crate::tile::transform::quantiser::Step;
+use std::iter;
 use tessera_dict::filter::{ACTIVITIES, DIRECTIONS};
 use tessera_patch::shape::SUPERBLOCK;
 
@@ -27,81 +27,128 @@ pub(crate) fn block_at(window: &Window, start: usize) -> &[i16; BLOCK] {
     block.expect("a window has margins on both sides")
 }
 
-/// A plane with its outermost samples repeated [`MARGIN`] times on every side, rows filled up to whole blocks.
+/// Rows above and below a band that bear on the classes of its samples: those of the next cells, and one more.
+pub(crate) const REACH: usize = CELL + 1;
+
+/// A band of rows and [`REACH`] rows above and below it, with their outermost samples repeated [`MARGIN`] times on both
+/// sides and filled up to whole blocks.
 pub(crate) struct Framed {
     data: Vec<i16>,
     stride: usize,
 }
 
 impl Framed {
-    pub(crate) fn new(samples: &PlaneBuffer, width: usize, height: usize) -> Self {
+    /// Of rows of `width` samples; where there are none above or below, the outermost ones are repeated.
+    pub(crate) fn new(rows: &[u16], width: usize, around: [Option<&[u16]>; 2]) -> Self {
+        let rows: Vec<&[u16]> = rows.chunks_exact(width).collect();
+        let [above, below] = [(around[0], rows[0]), (around[1], rows[rows.len() - 1])].map(
+            |(there, outermost)| -> [&[u16]; REACH] {
+                match there {
+                    Some(there) => std::array::from_fn(|y| &there[y * width..][..width]),
+                    None => [outermost; REACH],
+                }
+            },
+        );
         let stride = width.next_multiple_of(BLOCK) + 2 * MARGIN;
-        let mut data = vec![0; stride * (height + 2 * MARGIN)];
-        for (y, out) in data.chunks_exact_mut(stride).enumerate() {
-            let row =
-                &samples.data[y.saturating_sub(MARGIN).min(height - 1) * samples.stride..][..width];
-            out[..MARGIN].fill(row[0] as i16);
-            widen(row, &mut out[MARGIN..]);
-            out[MARGIN + width..].fill(row[width - 1] as i16);
+        // Clearing it first would take longer than filling it.
+        let mut data = Vec::with_capacity(stride * (rows.len() + 2 * REACH));
+        for row in above.iter().chain(&rows).chain(&below) {
+            data.extend([row[0] as i16; MARGIN]);
+            data.extend(row.iter().map(|&sample| sample as i16));
+            data.extend(iter::repeat_n(
+                row[width - 1] as i16,
+                stride - MARGIN - width,
+            ));
         }
         Self { data, stride }
     }
 
-    /// The block at (x, y) and those as far above and below as the filter reaches.
+    /// The block at column `x` of a row; rows are counted from the first that is framed.
+    #[inline(always)]
+    fn window(&self, x: usize, row: usize) -> &Window {
+        let window = self.data[row * self.stride + x..].first_chunk();
+        window.expect("rows are filled up to whole blocks")
+    }
+
+    /// The block at column `x` of row `y` of the band and those as far above and below as the filter reaches.
     #[inline(always)]
     pub(crate) fn windows(&self, x: usize, y: usize) -> Windows<'_> {
-        std::array::from_fn(|dy| {
-            let window = self.data[(y + dy) * self.stride + x..].first_chunk();
-            window.expect("rows are filled up to whole blocks")
-        })
+        let first = y + REACH - MARGIN;
+        // Written out, because `array::map` is not inlined into kernels.
+        [
+            self.window(x, first),
+            self.window(x, first + 1),
+            self.window(x, first + 2),
+            self.window(x, first + 3),
+            self.window(x, first + 4),
+            self.window(x, first + 5),
+            self.window(x, first + 6),
+        ]
     }
 
     /// The sample `dx` columns right of (x, y) and `dy` rows below.
     #[cfg(feature = "encoder")]
     pub(crate) fn sample(&self, x: usize, y: usize, dx: isize, dy: isize) -> i32 {
-        let (column, row) = (x + MARGIN, y + MARGIN);
+        let (column, row) = (x + MARGIN, y + REACH);
         let row = row.wrapping_add_signed(dy) * self.stride;
         i32::from(self.data[row + column.wrapping_add_signed(dx)])
-    }
-}
-
-kernel! {
-    /// Samples of 12 bits as numbers with a sign.
-    fn widen(from: &[u16], to: &mut [i16]) {
-        for (to, &from) in to.iter_mut().zip(from) {
-            *to = from as i16;
-        }
     }
 }
 
 /// Sums of second differences along rows, columns and both diagonals, each for a row of cells.
 type Gradients = [Vec<u32>; 4];
 
-/// Classes of one plane, by cell; edges are added per sample.
+/// Which ends of a band are ends of its plane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) top: bool,
+    pub(crate) bottom: bool,
+}
+
+/// Classes of one band, by cell; edges are added per sample.
 pub(crate) struct Classes {
     columns: usize,
     cells: Vec<u8>,
 }
 
+#[cfg(feature = "encoder")]
+impl Ends {
+    /// Of a band that is the whole plane.
+    pub(crate) const BOTH: Self = Self {
+        top: true,
+        bottom: true,
+    };
+}
+
 impl Classes {
-    /// Of a plane whose superblocks have these steps.
-    pub(crate) fn new(framed: &Framed, width: usize, height: usize, steps: &[Step]) -> Self {
+    /// Of a band of `width` x `height` samples whose superblocks have these steps.
+    pub(crate) fn new(
+        framed: &Framed,
+        (width, height): (usize, usize),
+        steps: &[Step],
+        ends: Ends,
+    ) -> Self {
         let (columns, rows) = (width / CELL, height / CELL);
         let across = width.div_ceil(SUPERBLOCK);
         let blank = || -> Gradients { std::array::from_fn(|_| vec![0; columns]) };
         // The rows above, at and below the one that is classified; those beyond the plane repeat its outermost ones.
         let mut around = [blank(), blank(), blank()];
-        sum_gradients(framed, 0, &mut around[1]);
-        around[2] = around[1].clone();
+        let first = REACH;
+        sum_gradients(framed, first, &mut around[2]);
+        if ends.top {
+            around[1] = around[2].clone();
+        } else {
+            sum_gradients(framed, first - CELL, &mut around[1]);
+        }
         let mut sums = std::array::from_fn(|_| vec![0; columns.next_multiple_of(CELLS) + 2]);
         let mut cells = vec![0; columns * rows];
         for (row, cells) in cells.chunks_exact_mut(columns).enumerate() {
             around.rotate_left(1);
-            if row + 1 < rows {
-                sum_gradients(framed, row + 1, &mut around[2]);
-            } else {
+            if row + 1 == rows && ends.bottom {
                 let [_, own, below] = &mut around;
                 below.clone_from(own);
+            } else {
+                sum_gradients(framed, first + (row + 1) * CELL, &mut around[2]);
             }
             let steps = &steps[row * CELL / SUPERBLOCK * across..][..across];
             classify_row(&around, &mut sums, steps, cells);
@@ -121,14 +168,16 @@ impl Classes {
 }
 
 kernel! {
-    /// Sums up the second differences of a row of cells.
-    fn sum_gradients(framed: &Framed, row: usize, cells: &mut Gradients) {
+    /// Sums up the second differences of a row of cells that begins with a framed row.
+    fn sum_gradients(framed: &Framed, first_row: usize, cells: &mut Gradients) {
         let columns = cells[0].len();
         for first in (0..columns).step_by(CELLS) {
             let mut sums = [[0u16; BLOCK]; 4];
             for y in 0..CELL {
-                let windows = framed.windows(first * CELL, row * CELL + y);
-                add_second_differences(&windows, &mut sums);
+                let (column, row) = (first * CELL, first_row + y);
+                let above = framed.window(column, row - 1);
+                let below = framed.window(column, row + 1);
+                add_second_differences([above, framed.window(column, row), below], &mut sums);
             }
             for (cells, sums) in cells.iter_mut().zip(&sums) {
                 let by_cell = sums.as_chunks::<CELL>().0;
@@ -153,7 +202,14 @@ kernel! {
             (sums[0], sums[end]) = (sums[1], sums[end - 1]);
         }
         for ((block, classes), &step) in classes.chunks_mut(CELLS).enumerate().zip(steps) {
-            let smoothed = sums.each_ref().map(|sums| smoothed_block(sums, block * CELLS));
+            let [rows, columns, falling, rising] = &*sums;
+            let first = block * CELLS;
+            let smoothed = [
+                smoothed_block(rows, first),
+                smoothed_block(columns, first),
+                smoothed_block(falling, first),
+                smoothed_block(rising, first),
+            ];
             classes.copy_from_slice(&classify(&smoothed, step.fixed())[..classes.len()]);
         }
     }
@@ -186,15 +242,19 @@ const BUSY: [u32; ACTIVITIES - 1] = [427, 684, 1024, 1708, 2736, 4096, 6832];
 
 /// Adds the second differences of the middle row; four rows of them stay below 2^15.
 #[inline(always)]
-fn add_second_differences(windows: &Windows<'_>, sums: &mut [[u16; BLOCK]; 4]) {
-    let at = |row: usize, column: usize| block_at(windows[row], column);
-    let own = at(MARGIN, MARGIN);
+fn add_second_differences([above, own, below]: [&Window; 3], sums: &mut [[u16; BLOCK]; 4]) {
+    let centre = block_at(own, MARGIN);
     let (before, after) = (MARGIN - 1, MARGIN + 1);
     let [rows, columns, falling, rising] = sums;
-    add_second(own, at(MARGIN, before), at(MARGIN, after), rows);
-    add_second(own, at(before, MARGIN), at(after, MARGIN), columns);
-    add_second(own, at(before, before), at(after, after), falling);
-    add_second(own, at(before, after), at(after, before), rising);
+    let pairs = [
+        (block_at(own, before), block_at(own, after), rows),
+        (block_at(above, MARGIN), block_at(below, MARGIN), columns),
+        (block_at(above, before), block_at(below, after), falling),
+        (block_at(above, after), block_at(below, before), rising),
+    ];
+    for (one, other, sums) in pairs {
+        add_second(centre, one, other, sums);
+    }
 }
 
 #[inline(always)]

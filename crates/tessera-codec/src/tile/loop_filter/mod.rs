@@ -8,6 +8,7 @@ pub(crate) mod network;
 mod classes;
 
 use crate::simd::{kernel, subtract_pairs};
+use crate::threads;
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
@@ -16,7 +17,7 @@ use crate::tile::transform::quantiser::Step;
 use bitvec::prelude::{BitSlice, BitVec, bitvec};
 #[cfg(feature = "encoder")]
 use classes::edge;
-use classes::{BLOCK, CELL, CELLS, Classes, Framed, MARGIN, Windows, block_at};
+use classes::{BLOCK, CELL, CELLS, Classes, Ends, Framed, MARGIN, REACH, Windows, block_at};
 use tessera_dict::filter::{COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
 use tessera_dict::layout::Element;
 use tessera_patch::shape::SUPERBLOCK;
@@ -116,25 +117,77 @@ pub(crate) fn filtered(
     band: &FilterBand,
     flags: &FilterFlags,
 ) -> PlaneBuffer {
-    let (width, height) = (canvas.width, canvas.height);
     let mut out = plane;
-    let framed = Framed::new(&out, width, height);
-    let classes = Classes::new(&framed, width, height, steps);
-    let strips = strips(band);
-    let across = width.div_ceil(SUPERBLOCK);
-    for (row, out) in out.data.chunks_exact_mut(CELL * width).enumerate() {
-        filter_cells(FilterCells {
-            framed: &framed,
-            strips: &strips,
-            steps: &steps[row * CELL / SUPERBLOCK * across..][..across],
-            classes: classes.row(row),
-            cells: canvas.cell_row(row),
-            flags: flags.row(row * CELL),
-            row,
-            out,
-        });
-    }
+    let filter = PlaneFilter {
+        canvas,
+        strips: strips(band),
+        steps,
+        flags,
+        seams: seams(&out.data, canvas.width),
+    };
+    let band = SUPERBLOCK * canvas.width;
+    threads::for_each_chunk(&mut out.data, band, |at, rows| filter.filter_band(at, rows));
     out
+}
+
+/// Copies of the rows on both sides of the lines between rows of superblocks: bands are filtered in place and in any
+/// order, but from samples that are not filtered.
+fn seams(samples: &[u16], width: usize) -> Vec<Vec<u16>> {
+    let lines = (SUPERBLOCK * width..samples.len()).step_by(SUPERBLOCK * width);
+    let reach = REACH * width;
+    lines
+        .map(|at| samples[at - reach..at + reach].to_vec())
+        .collect()
+}
+
+/// What it takes to filter any row of superblocks of a plane.
+struct PlaneFilter<'a> {
+    canvas: &'a Canvas,
+    strips: Vec<[Strip; 8]>,
+    steps: &'a [Step],
+    flags: &'a FilterFlags,
+    seams: Vec<Vec<u16>>,
+}
+
+impl PlaneFilter<'_> {
+    /// Filters row `at` of superblocks, whose samples are `rows`.
+    fn filter_band(&self, at: usize, rows: &mut [u16]) {
+        let flags = self.flags.row(at * SUPERBLOCK);
+        if flags.not_any() {
+            return;
+        }
+        let width = self.canvas.width;
+        let across = width.div_ceil(SUPERBLOCK);
+        let steps = &self.steps[at * across..][..across];
+        let ends = Ends {
+            top: at == 0,
+            bottom: at == self.seams.len(),
+        };
+        let framed = self.framed(at, rows);
+        let classes = Classes::new(&framed, (width, rows.len() / width), steps, ends);
+        for (row, out) in rows.chunks_exact_mut(CELL * width).enumerate() {
+            filter_cells(FilterCells {
+                framed: &framed,
+                strips: &self.strips,
+                steps,
+                classes: classes.row(row),
+                cells: self.canvas.cell_row(at * CELLS + row),
+                flags,
+                row,
+                out,
+            });
+        }
+    }
+
+    /// A row of superblocks in its frame.
+    fn framed(&self, at: usize, rows: &[u16]) -> Framed {
+        let width = self.canvas.width;
+        let above = at
+            .checked_sub(1)
+            .map(|line| &self.seams[line][..REACH * width]);
+        let below = self.seams.get(at).map(|seam| &seam[REACH * width..]);
+        Framed::new(rows, width, [above, below])
+    }
 }
 
 /// Pairs of taps, whose products are added in one go.
@@ -376,8 +429,8 @@ impl FilterStatistics {
     ) {
         let (width, height) = (canvas.width, canvas.height);
         let samples = &canvas.components[component];
-        let framed = Framed::new(samples, width, height);
-        let classes = Classes::new(&framed, width, height, steps);
+        let framed = Framed::new(&samples.data, width, [None; 2]);
+        let classes = Classes::new(&framed, (width, height), steps, Ends::BOTH);
         let across = width.div_ceil(SUPERBLOCK);
         for y in 0..height {
             for x in 0..width {
@@ -442,8 +495,9 @@ mod tests {
         flags.on[1..3].fill(true);
         let fast = filtered(&canvas, canvas.components[0].clone(), &steps, &band, &flags);
         let samples = &canvas.components[0];
-        let framed = Framed::new(samples, canvas.width, canvas.height);
-        let classes = Classes::new(&framed, canvas.width, canvas.height, &steps);
+        let framed = Framed::new(&samples.data, canvas.width, [None; 2]);
+        let size = (canvas.width, canvas.height);
+        let classes = Classes::new(&framed, size, &steps, Ends::BOTH);
         let mut changed = 0;
         for y in 0..canvas.height {
             for x in 0..canvas.width {

@@ -4,6 +4,7 @@
 //! far the original lies above it.
 
 use crate::simd::{PairOperation, PairProducts, with_pairs};
+use crate::threads;
 use crate::tile::canvas::PlaneBuffer;
 use crate::tile::intra::SAMPLE_MAX;
 use crate::tile::loop_filter::FilterFlags;
@@ -202,7 +203,7 @@ pub(crate) fn restored(
     let columns: Vec<i16> = (0..width.next_multiple_of(LANES) as u32)
         .map(|x| place_input(origin.0 + x, net.extent[0]) as i16)
         .collect();
-    for (y, row) in out.data.chunks_exact_mut(width).enumerate() {
+    threads::for_each_chunk(&mut out.data, width, |y, row| {
         let row_place = place_input(origin.1 + y as u32, net.extent[1]) as i16;
         for (run, samples) in row.chunks_mut(LANES).enumerate() {
             let x = run * LANES;
@@ -218,7 +219,7 @@ pub(crate) fn restored(
                 });
             }
         }
-    }
+    });
     out
 }
 

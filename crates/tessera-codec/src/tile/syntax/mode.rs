@@ -1,6 +1,7 @@
 //! Prediction modes of luma and chroma (`spec/bitstream.md`, "Modes").
 
 use super::code_tree;
+use crate::simd::kernel;
 use crate::tile::canvas::Canvas;
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
@@ -16,7 +17,8 @@ const NO_MODE: usize = MODES;
 /// Luma mode of a patch as seen from its neighbours.
 #[derive(Debug)]
 pub(crate) struct ModeContexts {
-    candidates: Vec<usize>,
+    candidates: [usize; CANDIDATES],
+    count: usize,
     left: u32,
     above: u32,
     shape: u32,
@@ -30,10 +32,11 @@ impl ModeContexts {
         };
         let left = mode(x, y + shape.height() - 1, -1, 0);
         let above = mode(x + shape.width() - 1, y, 0, -1);
-        let mut candidates = Vec::with_capacity(CANDIDATES);
+        let (mut candidates, mut count) = ([NO_MODE; CANDIDATES], 0);
         let mut add = |mode: usize| {
-            if mode < MODES && !candidates.contains(&mode) && candidates.len() < CANDIDATES {
-                candidates.push(mode);
+            if mode < MODES && !candidates.contains(&mode) && count < CANDIDATES {
+                candidates[count] = mode;
+                count += 1;
             }
         };
         [left, above, PLANAR, MEAN].into_iter().for_each(&mut add);
@@ -51,12 +54,14 @@ impl ModeContexts {
         add(HORIZONTAL);
         Self {
             candidates,
+            count,
             left: left as u32,
             above: above as u32,
             shape: shape.index() as u32,
         }
     }
 
+    #[inline(always)]
     fn candidate(&self, index: usize) -> Contexts {
         let i = index as u32;
         let equal = u32::from(self.left == self.above);
@@ -71,6 +76,7 @@ impl ModeContexts {
         )
     }
 
+    #[inline(always)]
     fn node(&self, node: u32) -> Contexts {
         Contexts::new(
             [
@@ -81,16 +87,19 @@ impl ModeContexts {
             node,
         )
     }
+}
 
-    /// Codes the mode: a walk along the candidates, else six bits.
-    pub(crate) fn code<C: BinaryCoder>(&self, coder: &mut C, mode: usize) -> usize {
-        for (index, &candidate) in self.candidates.iter().enumerate() {
-            if coder.bit(
-                PlaneKind::Luma,
-                Element::Mode,
-                &self.candidate(index),
-                candidate == mode,
-            ) {
+kernel! {
+    /// Codes a luma mode: a walk along the candidates, else six bits.
+    pub(crate) fn code_luma_mode<C: BinaryCoder>(
+        coder: &mut C,
+        contexts: &ModeContexts,
+        mode: usize,
+    ) -> usize {
+        const KIND: PlaneKind = PlaneKind::Luma;
+        for (index, &candidate) in contexts.candidates[..contexts.count].iter().enumerate() {
+            let is_it = candidate == mode;
+            if coder.bit(KIND, Element::Mode, &contexts.candidate(index), is_it) {
                 return candidate;
             }
         }
@@ -98,7 +107,7 @@ impl ModeContexts {
             6,
             mode as u32,
             #[inline(always)]
-            |node, bit| coder.bit(PlaneKind::Luma, Element::ModeTree, &self.node(node), bit),
+            |node, bit| coder.bit(KIND, Element::ModeTree, &contexts.node(node), bit),
         );
         (coded as usize).min(MODES - 1)
     }
@@ -120,7 +129,7 @@ impl ModeContexts {
         let mut so_far = 0.0;
         let mut all = [0.0; MODES];
         let mut listed = [false; MODES];
-        for (index, &mode) in self.candidates.iter().enumerate() {
+        for (index, &mode) in self.candidates[..self.count].iter().enumerate() {
             let [no, yes] = crate::tile::entropy::coder::costs(
                 models,
                 PlaneKind::Luma,
@@ -169,23 +178,25 @@ pub(crate) fn code_chroma_mode<C: BinaryCoder>(
     };
     let (left, above) = (neighbour(-1, 0), neighbour(0, -1));
     let group = shape.size_group() as u32;
-    for i in 0..CHROMA_MODES as u32 - 1 {
-        let contexts = Contexts::new(
-            [
-                i | left << 3 | above << 6,
-                i | group << 3,
-                i | (luma_mode.min(2) as u32) << 3 | group << 5,
-            ],
-            i,
-        );
-        if coder.bit(
-            PlaneKind::Chroma,
-            Element::ChromaMode,
-            &contexts,
-            index == i as usize,
-        ) {
-            return i as usize;
+    let cells = [
+        left << 3 | above << 6,
+        group << 3,
+        (luma_mode.min(2) as u32) << 3 | group << 5,
+    ];
+    code_chroma_index(coder, cells, index)
+}
+
+kernel! {
+    /// Codes a chroma mode in cells of this kind.
+    fn code_chroma_index<C: BinaryCoder>(coder: &mut C, cells: [u32; 3], index: usize) -> usize {
+        let [a, b, c] = cells;
+        for i in 0..CHROMA_MODES as u32 - 1 {
+            let contexts = Contexts::new([i | a, i | b, i | c], i);
+            let is_it = index == i as usize;
+            if coder.bit(PlaneKind::Chroma, Element::ChromaMode, &contexts, is_it) {
+                return i as usize;
+            }
         }
+        CHROMA_MODES - 1
     }
-    CHROMA_MODES - 1
 }

@@ -1,5 +1,6 @@
 //! How blocks are divided (`spec/bitstream.md`, "Partition").
 
+use crate::simd::kernel;
 use crate::tile::canvas::Canvas;
 use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::{Contexts, PlaneKind};
@@ -72,19 +73,28 @@ pub(crate) fn code_split<C: BinaryCoder>(
     if block.size == MIN_SIDE {
         return Split::None;
     }
-    let contexts = SplitContexts::new(canvas, luma, block);
-    let mut ask =
-        |decision: u32, bit: bool| coder.bit(kind, Element::Partition, &contexts.of(decision), bit);
-    if !ask(0, split != Split::None) {
-        return Split::None;
-    }
-    if ask(1, split == Split::Quad) {
-        return Split::Quad;
-    }
-    if ask(2, split == Split::Columns) {
-        Split::Columns
-    } else {
-        Split::Rows
+    code_decisions(coder, kind, SplitContexts::new(canvas, luma, block), split)
+}
+
+kernel! {
+    /// Codes the decisions that a split consists of.
+    fn code_decisions<C: BinaryCoder>(
+        coder: &mut C,
+        kind: PlaneKind,
+        contexts: SplitContexts,
+        split: Split,
+    ) -> Split {
+        const ELEMENT: Element = Element::Partition;
+        if !coder.bit(kind, ELEMENT, &contexts.of(0), split != Split::None) {
+            return Split::None;
+        }
+        if coder.bit(kind, ELEMENT, &contexts.of(1), split == Split::Quad) {
+            return Split::Quad;
+        }
+        match coder.bit(kind, ELEMENT, &contexts.of(2), split == Split::Columns) {
+            true => Split::Columns,
+            false => Split::Rows,
+        }
     }
 }
 
@@ -146,6 +156,7 @@ impl SplitContexts {
         }
     }
 
+    #[inline(always)]
     fn of(&self, decision: u32) -> Contexts {
         let question = decision | self.size << 2;
         let [left, above, third, fourth] = self.sides;
