@@ -27,6 +27,7 @@ use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use crate::watch::TileWatch;
 use std::io::Write;
 use std::iter::Sum;
+use tessera_dict::DictId;
 use tessera_patch::Plane;
 
 /// Encodes a picture at a quality of 0 to 100, with the built-in dictionary and the default effort.
@@ -255,7 +256,7 @@ impl Encoder {
     }
 
     /// Writes lossless files, in which every sample keeps its value, also that of colour under alpha 0. Of the other
-    /// settings, targets, tuning and dictionary have no effect then.
+    /// settings, targets and tuning have no effect then; of a dictionary its lossless networks count.
     ///
     /// ```
     /// # fn main() -> Result<(), tessera_codec::Error> {
@@ -429,6 +430,7 @@ impl Encoder {
                 format,
                 tile_log2: self.tile_log2,
                 options,
+                dictionary: self.dictionary_for_lossless(),
                 measure: self.measure,
             };
             let tiles = self.encode_tiles(job.grid(), source, threads, |band, y, rect| {
@@ -436,6 +438,21 @@ impl Encoder {
             })?;
             Ok(job.assemble(tiles, &self.coded_metadata(source)))
         })?
+    }
+
+    /// The dictionary, if it knows more of lossless pictures than the models do by themselves, and its name in the file.
+    fn dictionary_for_lossless(&self) -> Option<(PreparedDictionary, DictId)> {
+        let dictionary = match &self.dictionary {
+            Some(dictionary) => Some(dictionary),
+            None => PreparedDictionary::loaded_builtin(),
+        };
+        let dictionary = dictionary?;
+        let name = match self.short_name {
+            true => dictionary.id().shortened(),
+            false => dictionary.id(),
+        };
+        let knows = dictionary.lossless_nets().iter().any(Option::is_some);
+        knows.then(|| (dictionary.clone(), name))
     }
 
     /// What of the metadata goes into the file.
