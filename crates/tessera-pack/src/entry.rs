@@ -12,26 +12,60 @@ use tessera_dict::DictId;
 /// Longest start of an entry: number of the template, which bytes differ, and these.
 pub(crate) const LONGEST_START: usize = 1 + 10 + 64;
 /// A header that differs in more bytes than this becomes a template itself.
-const MOST_DIFFERENT: u32 = 3;
+const MOST_DIFFERENT: u32 = 4;
 
-/// Bit i says that byte i differs; the last one also stands for none behind it.
+/// What pictures are told beside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Template {
+    /// A condensed header.
+    pub(crate) header: Vec<u8>,
+    /// Where the bytes lie that follow the header of all of them; empty if there are none.
+    pub(crate) shared: Range<u64>,
+}
+
+/// The start of an entry that is read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// The whole header of the picture's file.
+    pub(crate) header: Vec<u8>,
+    /// Where the bytes lie that follow it.
+    pub(crate) shared: Range<u64>,
+    /// How many bytes of the entry told all this.
+    pub(crate) len: usize,
+}
+
+/// Bit i says that the byte differs that has i others behind it: quantiser and work stand at the end, so that one byte tells
+/// what usually differs.
 fn differing(header: &[u8], template: &[u8]) -> Option<u64> {
     if header.len() != template.len() || header.len() > 63 {
         return None;
     }
-    let differs = |at: usize| u64::from(header[at] != template[at]) << at;
-    Some((0..header.len()).map(differs).sum())
+    let pairs = header.iter().rev().zip(template.iter().rev());
+    let bits = pairs
+        .enumerate()
+        .map(|(at, (own, other))| u64::from(own != other) << at);
+    Some(bits.sum())
 }
 
-/// The start of the entry of a picture with this condensed header; a template may be added for it.
-pub(crate) fn start(header: &[u8], templates: &mut Vec<Vec<u8>>) -> Result<Vec<u8>, Error> {
-    let masks = templates.iter().enumerate();
-    let masks = masks.filter_map(|(at, template)| Some((at, differing(header, template)?)));
+/// The start of the entry of a picture with this condensed header, behind which follows what lies at `shared`; a template may
+/// be added for it.
+pub(crate) fn start(
+    header: &[u8],
+    shared: &Range<u64>,
+    templates: &mut Vec<Template>,
+) -> Result<Vec<u8>, Error> {
+    let fitting = templates.iter().enumerate();
+    let fitting = fitting.filter(|(_, template)| template.shared == *shared);
+    let masks =
+        fitting.filter_map(|(at, template)| Some((at, differing(header, &template.header)?)));
     let nearest = masks.min_by_key(|(_, mask)| mask.count_ones());
     let (template, mask) = match nearest {
         Some((at, mask)) if mask.count_ones() <= MOST_DIFFERENT => (at, mask),
         _ if templates.len() < MOST_TEMPLATES => {
-            templates.push(header.to_vec());
+            templates.push(Template {
+                header: header.to_vec(),
+                shared: shared.clone(),
+            });
             (templates.len() - 1, 0)
         }
         Some(nearest) => nearest,
@@ -43,39 +77,44 @@ pub(crate) fn start(header: &[u8], templates: &mut Vec<Vec<u8>>) -> Result<Vec<u
     };
     let mut out = vec![template as u8];
     put_varint(&mut out, mask);
-    let different = (0..header.len()).filter(|at| mask >> at & 1 == 1);
-    out.extend(different.map(|at| header[at]));
+    let bytes = header.iter().rev().enumerate();
+    let different = bytes.filter(|(at, _)| mask >> at & 1 == 1);
+    out.extend(different.map(|(_, byte)| byte));
     Ok(out)
 }
 
-/// The whole header of the picture whose entry begins with `start`, and how many bytes of the entry tell it.
-pub(crate) fn header(
+/// Reads the start of an entry.
+pub(crate) fn read_start(
     start: &[u8],
-    templates: &[Vec<u8>],
+    templates: &[Template],
     dictionary: Option<DictId>,
-) -> Result<(Vec<u8>, usize), Error> {
+) -> Result<Start, Error> {
     let mut reader = ByteReader::new(start, 0, "the start of a picture in the pack");
     let template = templates.get(usize::from(reader.u8()?));
-    let mut header = template
+    let Template { mut header, shared } = template
         .ok_or(Error::Damaged("a picture has a header that is not there"))?
         .clone();
     let mask = reader.varint()?;
     if mask.checked_shr(header.len() as u32).unwrap_or(0) != 0 {
         return Err(Error::Damaged("a header differs behind its end"));
     }
-    for (at, byte) in header.iter_mut().enumerate() {
+    for (at, byte) in header.iter_mut().rev().enumerate() {
         if mask >> at & 1 == 1 {
             *byte = reader.u8()?;
         }
     }
-    let whole = condensed::expand(&header, dictionary)?;
-    Ok((whole, reader.position()))
+    Ok(Start {
+        header: condensed::expand(&header, dictionary)?,
+        shared,
+        len: reader.position(),
+    })
 }
 
 /// A picture in a pack as the file it would be by itself, read where it is asked for.
 #[derive(Debug)]
 pub struct EntryReader<R> {
-    header: Vec<u8>,
+    /// The header and what it shares with other pictures.
+    head: Vec<u8>,
     pack: Arc<Mutex<R>>,
     /// Where the rest of it lies in the pack.
     body: Range<u64>,
@@ -83,9 +122,9 @@ pub struct EntryReader<R> {
 }
 
 impl<R> EntryReader<R> {
-    pub(crate) fn new(header: Vec<u8>, pack: Arc<Mutex<R>>, body: Range<u64>) -> Self {
+    pub(crate) fn new(head: Vec<u8>, pack: Arc<Mutex<R>>, body: Range<u64>) -> Self {
         Self {
-            header,
+            head,
             pack,
             body,
             position: 0,
@@ -93,15 +132,15 @@ impl<R> EntryReader<R> {
     }
 
     fn len(&self) -> u64 {
-        self.header.len() as u64 + self.body.end - self.body.start
+        self.head.len() as u64 + self.body.end - self.body.start
     }
 }
 
 impl<R: Read + Seek> Read for EntryReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let (head, at) = (self.header.len() as u64, self.position);
+        let (head, at) = (self.head.len() as u64, self.position);
         let read = if at < head {
-            (&self.header[at as usize..]).read(out)?
+            (&self.head[at as usize..]).read(out)?
         } else {
             let left = self.len().saturating_sub(at).min(out.len() as u64) as usize;
             let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);

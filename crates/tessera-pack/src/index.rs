@@ -1,6 +1,8 @@
 //! The index at the end of a pack and the trailer behind it (`spec/pack.md`, "Index").
 
+use crate::entry::Template;
 use crate::error::Error;
+use crate::shared::LONGEST_SHARED;
 use crate::{MAGIC, names};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -28,7 +30,7 @@ const DEFLATED: u8 = 1;
 pub(crate) struct Index {
     /// Where the dictionary lies; empty if there is none.
     pub(crate) dictionary: Range<u64>,
-    pub(crate) templates: Vec<Vec<u8>>,
+    pub(crate) templates: Vec<Template>,
     /// Names in order.
     pub(crate) names: Vec<String>,
     /// Where their entries lie.
@@ -63,8 +65,12 @@ impl Index {
         put_varint(&mut out, length(&self.dictionary));
         put_varint(&mut out, self.templates.len() as u64);
         for template in &self.templates {
-            put_varint(&mut out, template.len() as u64);
-            out.extend(template);
+            put_varint(&mut out, template.header.len() as u64);
+            out.extend(&template.header);
+            put_varint(&mut out, length(&template.shared));
+            if !template.shared.is_empty() {
+                put_varint(&mut out, template.shared.start);
+            }
         }
         put_varint(&mut out, self.names.len() as u64);
         names::write(self.names.iter().map(String::as_str), &mut out);
@@ -114,8 +120,7 @@ impl Index {
         }
         let mut templates = Vec::with_capacity(count);
         for _ in 0..count {
-            let length = reader.length()?;
-            templates.push(reader.take(length)?.to_vec());
+            templates.push(read_template(reader, end)?);
         }
         let count = count_of(reader)?;
         let names = names::read(reader, count)?;
@@ -171,6 +176,19 @@ fn count_of(reader: &mut ByteReader<'_>) -> Result<usize, Error> {
         true => Ok(count),
         false => Err(Error::Damaged("the index ends too early")),
     }
+}
+
+fn read_template(reader: &mut ByteReader<'_>, end: u64) -> Result<Template, Error> {
+    let length = reader.length()?;
+    let header = reader.take(length)?.to_vec();
+    let shared = match reader.length()? {
+        0 => 0..0,
+        length if length > LONGEST_SHARED => {
+            return Err(Error::Damaged("pictures share too much metadata"));
+        }
+        length => place(reader.varint()?, length as u64, end)?,
+    };
+    Ok(Template { header, shared })
 }
 
 /// A picture is predicted from one that stands by itself, so that no more than two are decoded for any.
@@ -229,7 +247,13 @@ mod tests {
     fn index(count: u64) -> Index {
         Index {
             dictionary: 3..1003,
-            templates: vec![vec![1, 2, 3], vec![]],
+            templates: vec![
+                Template {
+                    header: vec![1, 2, 3],
+                    shared: 1010..1020,
+                },
+                Template::default(),
+            ],
             names: (0..count).map(|i| format!("folder/{i:05}")).collect(),
             places: (0..count)
                 .map(|i| 1003 + 100 * i..1103 + 100 * i - i % 3)
@@ -266,6 +290,9 @@ mod tests {
             assert!(Index::read_plain(&plain[..cut], 1 << 20).is_err(), "{cut}");
         }
         assert!(Index::read_plain(&plain, 1400).is_err(), "behind the end");
+        let mut greedy = index(0);
+        greedy.templates[0].shared = 3..4 + LONGEST_SHARED as u64;
+        assert!(Index::read_plain(&greedy.plain(), 1 << 30).is_err());
         assert!(Index::read(&[2, 0], 1 << 20).is_err() && Index::read(&[], 9).is_err());
         let bomb = [&[DEFLATED][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x7F], &[0; 9]].concat();
         assert!(Index::read(&bomb, 1 << 20).is_err());

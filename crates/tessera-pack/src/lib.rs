@@ -25,6 +25,7 @@ mod index;
 mod names;
 mod predicting;
 mod reader;
+mod shared;
 mod writer;
 
 pub use entry::EntryReader;

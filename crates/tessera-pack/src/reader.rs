@@ -193,9 +193,10 @@ impl<R: Read + Seek> PackReader<R> {
         let place = self.index.places[at].clone();
         let start = place.start..place.end.min(place.start + LONGEST_START as u64);
         let start = self.read(start)?;
-        let (header, told) = entry::header(&start, &self.index.templates, identity)?;
-        let body = place.start + told as u64..place.end;
-        Ok(EntryReader::new(header, self.pack.clone(), body))
+        let start = entry::read_start(&start, &self.index.templates, identity)?;
+        let head = [start.header, self.read(start.shared)?].concat();
+        let body = place.start + start.len as u64..place.end;
+        Ok(EntryReader::new(head, self.pack.clone(), body))
     }
 
     /// A picture as a file of its own, byte for byte as it was added. Whoever decodes it needs [`Self::dictionary_of`] it.
@@ -242,7 +243,10 @@ fn check_magic(pack: &mut (impl Read + Seek), len: u64) -> Result<(), Error> {
 }
 
 /// Reads a part that lies inside the file.
-fn read_range(pack: &mut (impl Read + Seek), range: Range<u64>) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_range(
+    pack: &mut (impl Read + Seek),
+    range: Range<u64>,
+) -> Result<Vec<u8>, Error> {
     pack.seek(SeekFrom::Start(range.start))?;
     let length = range.end - range.start;
     let mut bytes = Vec::new();

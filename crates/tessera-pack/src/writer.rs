@@ -1,7 +1,9 @@
 //! Writing packs: pictures one after the other, the index at the end.
 
+use crate::entry::Template;
 use crate::error::Error;
 use crate::index::{Index, trailer};
+use crate::shared::Beginnings;
 use crate::{MAGIC, entry, names, reader};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -17,7 +19,9 @@ pub struct PackWriter<W> {
     position: u64,
     dictionary: Range<u64>,
     own: Option<PreparedDictionary>,
-    templates: Vec<Vec<u8>>,
+    templates: Vec<Template>,
+    /// Metadata that is in the pack.
+    metadata: Beginnings,
     entries: BTreeMap<String, Stored>,
 }
 
@@ -48,6 +52,7 @@ impl<W: Write> PackWriter<W> {
             dictionary: start..end,
             own: own.map(PreparedDictionary::from),
             templates: Vec::new(),
+            metadata: Beginnings::default(),
             entries: BTreeMap::new(),
         })
     }
@@ -114,14 +119,29 @@ impl<W: Write> PackWriter<W> {
         }
         coded.check()?;
         let (header, header_len) = condensed::condense(file)?;
-        let start = entry::start(&header, &mut self.templates)?;
+        let metadata = &file[header_len..header_len + coded.header().metadata_len];
+        let (start, shared) = self.start(&header, metadata)?;
+        let rest = &file[header_len + shared..];
         self.out.write_all(&start)?;
-        self.out.write_all(&file[header_len..])?;
-        let bytes = (start.len() + file.len() - header_len) as u64;
+        self.out.write_all(rest)?;
+        let bytes = (start.len() + rest.len()) as u64;
         let place = self.position..self.position + bytes;
         self.position = place.end;
         self.entries.insert(name.into(), Stored { place, key });
         Ok(bytes)
+    }
+
+    /// The start of the next entry, and how many bytes of its metadata need not be written, because they are there.
+    fn start(&mut self, header: &[u8], metadata: &[u8]) -> Result<(Vec<u8>, usize), Error> {
+        if let Some(shared) = self.metadata.longest(metadata)
+            && let Ok(start) = entry::start(header, &shared, &mut self.templates)
+        {
+            return Ok((start, (shared.end - shared.start) as usize));
+        }
+        let start = entry::start(header, &(0..0), &mut self.templates)?;
+        let place = self.position + start.len() as u64;
+        self.metadata.add(metadata, place);
+        Ok((start, 0))
     }
 
     /// Writes the index; only now the pack, or what was appended to it, is there.
@@ -156,6 +176,14 @@ impl<F: Read + Write + Seek> PackWriter<F> {
     /// [`Error`] if the file is no pack.
     pub fn append(mut file: F) -> Result<Self, Error> {
         let (index, own, end) = reader::to_continue(&mut file)?;
+        let mut metadata = Beginnings::default();
+        for template in &index.templates {
+            let Range { start, .. } = template.shared;
+            metadata.add(
+                &reader::read_range(&mut file, template.shared.clone())?,
+                start,
+            );
+        }
         file.seek(SeekFrom::Start(end))?;
         Ok(Self {
             out: file,
@@ -163,6 +191,7 @@ impl<F: Read + Write + Seek> PackWriter<F> {
             entries: index.entries(|place, key| Stored { place, key }),
             dictionary: index.dictionary,
             own,
+            metadata,
             templates: index.templates,
         })
     }

@@ -337,3 +337,43 @@ fn a_damaged_key_is_told_by_all_that_need_it() {
     let key = reader.picture("b/key", Decoder::new()).unwrap();
     assert!(key.decode().is_err());
 }
+
+#[test]
+fn metadata_that_pictures_have_alike_is_stored_once() {
+    // Nothing that could be packed by itself.
+    let noise = |i: u64| (i * i + 77).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let profile: Vec<u8> = (0..3000).map(|i| noise(i) as u8).collect();
+    let encode = |i: u32| {
+        let mut picture = picture(i, 40);
+        picture.metadata = Metadata {
+            icc: Some(profile.clone()),
+            // Every other picture tells something of its own.
+            exif: i.is_multiple_of(2).then(|| vec![i as u8; 9 + i as usize]),
+            ..Metadata::default()
+        };
+        let file = Encoder::new().effort(1).encode(&picture).unwrap().bytes;
+        (format!("{i:02}"), file)
+    };
+    let files: Vec<(String, Vec<u8>)> = (0..20).map(encode).collect();
+    let (first, later) = files.split_at(15);
+    let mut pack = Cursor::new(pack(first));
+    let mut writer = PackWriter::append(&mut pack).unwrap();
+    for (name, file) in later {
+        writer.add(name, file).unwrap();
+    }
+    writer.finish().unwrap();
+    let pack = pack.into_inner();
+    let alone: usize = files.iter().map(|(_, file)| file.len()).sum();
+    assert!(
+        pack.len() + 17 * profile.len() < alone,
+        "{} of {alone}",
+        pack.len()
+    );
+    let reader = PackReader::open(Cursor::new(pack)).unwrap();
+    for (name, file) in &files {
+        assert!(reader.file(name).unwrap() == *file, "{name}");
+        let coded = reader.picture(name, Decoder::new()).unwrap();
+        assert_eq!(coded.metadata().unwrap().icc.as_ref(), Some(&profile));
+        assert_eq!(coded.decode().unwrap().width(), 40);
+    }
+}

@@ -143,7 +143,30 @@ fn conforming() -> Result<Vec<Named>> {
         ("many", packed(None, &many)?),
         ("dictionary", learned()?),
         ("series", series()?),
+        ("profiles", profiles()?),
     ])
+}
+
+/// Metadata of which some is shared: all of it, its beginning, and nothing.
+fn profiles() -> Result<Vec<u8>> {
+    let told = |icc: &[u8], exif: Option<&[u8]>, seed: u32| -> Result<Vec<u8>> {
+        let mut picture = drawn(20, 12, PixelFormat::GRAY8, seed)?;
+        picture.metadata = Metadata {
+            icc: Some(icc.to_vec()),
+            exif: exif.map(<[u8]>::to_vec),
+            ..Metadata::default()
+        };
+        Ok(encoder().encode(&picture)?.bytes)
+    };
+    let own: &[u8] = b"MM\0*\0\0\0\x08\0\0";
+    let (gray, other) = (b"a profile of gray".as_slice(), b"another one".as_slice());
+    let files = [
+        ("first", told(gray, None, 1)?),
+        ("more", told(gray, Some(own), 2)?),
+        ("other", told(other, None, 3)?),
+        ("same", told(gray, None, 4)?),
+    ];
+    packed(None, &files)
 }
 
 /// A dictionary inside, named in full, by its start, and not at all.
