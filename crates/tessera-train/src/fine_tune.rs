@@ -54,6 +54,8 @@ pub struct FineTuneParams {
     /// Pictures that will be coded with the dictionary, which is stored as a difference from the built-in one: what does
     /// not pay for its bytes there is not learned. Infinitely many if size does not matter.
     pub pictures: f64,
+    /// The luma quantiser that pictures will be coded at, if it is known: everything is learned for it and its neighbours then.
+    pub quantiser: Option<u8>,
     /// The pictures that became references of the start, see [`ReferenceChoice`](crate::references::ReferenceChoice).
     pub taken: Vec<usize>,
     /// Time it may take. With less than it would need, every stage looks at fewer pictures and crops, so that none
@@ -73,6 +75,7 @@ impl Default for FineTuneParams {
             note: String::new(),
             baseline: None,
             pictures: f64::INFINITY,
+            quantiser: None,
             taken: Vec::new(),
             budget: Budget::default(),
             workers: None,
@@ -99,6 +102,11 @@ pub struct FineTuned {
 const QUANTISERS: [u8; 5] = [56, 64, 72, 80, 88];
 /// Luma quantisers the network is learned at: whoever decodes has no other, so it must know the whole scale.
 const NET_QUANTISERS: [u8; 6] = [48, 56, 64, 72, 80, 88];
+/// The same if it is known which one is used, as distances from it.
+const NEIGHBOURS: [i16; 5] = [-8, -4, 0, 4, 8];
+const NET_NEIGHBOURS: [i16; 6] = [-10, -6, -2, 2, 6, 10];
+/// The coarsest quantiser.
+const COARSEST: i16 = 127;
 /// Crops coded side by side before what they showed is merged; bounds the memory.
 const BATCH: usize = 16;
 /// The same if others code them: enough to keep many busy.
@@ -236,7 +244,7 @@ impl<'a> Run<'a> {
     fn usual_bytes(&self) -> Result<f64, TrainError> {
         let mut sum = 0.0;
         for (&picture, curve) in self.validation_order.iter().zip(&self.baseline) {
-            let usual = curve[QUANTISERS.len() / 2].bytes as f64;
+            let usual = curve[curve.len() / 2].bytes as f64;
             sum += usual * self.validation.parts_of(picture, self.params.crop)?;
         }
         Ok(sum / self.baseline.len().max(1) as f64)
@@ -285,7 +293,7 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         let tasks: Vec<Task> = (0..PATCH_NET_PASSES)
-            .flat_map(|turn| self.mirrored_in_turn(turn, &QUANTISERS))
+            .flat_map(|turn| self.mirrored_in_turn(turn, &self.quantisers()))
             .collect();
         let mut all = PatchNetSamples::default();
         let budget = self.params.budget.share(FOR_PATCH_NETS);
@@ -408,7 +416,7 @@ impl<'a> Run<'a> {
         budget: Budget,
     ) -> Result<[NetSamples; 2], TrainError> {
         let tasks: Vec<Task> = (turn..turn + NET_PASSES)
-            .flat_map(|turn| self.mirrored_in_turn(turn, &NET_QUANTISERS))
+            .flat_map(|turn| self.mirrored_in_turn(turn, &self.net_quantisers()))
             .collect();
         let count = samples_per_part(tasks.len());
         let coder = ClosedLoopCoder::new(self.training, dictionary)?.by(self.workers());
@@ -478,7 +486,7 @@ impl<'a> Run<'a> {
         budget: Budget,
     ) -> Result<Collected, TrainError> {
         let tasks: Vec<Task> = (turn..turn + passes)
-            .flat_map(|turn| self.pass(turn, &QUANTISERS))
+            .flat_map(|turn| self.pass(turn, &self.quantisers()))
             .collect();
         let mut all = Collected {
             decisions: Vec::new(),
@@ -506,6 +514,15 @@ impl<'a> Run<'a> {
             }
         }
         Ok(all)
+    }
+
+    /// The quantisers that everything but the network behind the filter is learned and judged at.
+    fn quantisers(&self) -> [u8; 5] {
+        around(self.params.quantiser, NEIGHBOURS).unwrap_or(QUANTISERS)
+    }
+
+    fn net_quantisers(&self) -> [u8; 6] {
+        around(self.params.quantiser, NET_NEIGHBOURS).unwrap_or(NET_QUANTISERS)
     }
 
     fn workers(&self) -> Option<&'a dyn Workers> {
@@ -555,7 +572,8 @@ impl<'a> Run<'a> {
     ) -> Result<ValidationCurves, TrainError> {
         let mut curves = ValidationCurves::new();
         let coder = ClosedLoopCoder::new(self.validation, dictionary)?.by(self.workers());
-        let side_by_side = self.batch_size().div_ceil(QUANTISERS.len());
+        let quantisers = self.quantisers();
+        let side_by_side = self.batch_size().div_ceil(quantisers.len());
         let order = &self.validation_order;
         for pictures in order.chunks(side_by_side) {
             let done = curves.len();
@@ -565,13 +583,19 @@ impl<'a> Run<'a> {
             go_on(self.observer)?;
             (self.observer).progress(Stage::Validation, done, order.len());
             let tasks = pictures.iter().flat_map(|&picture| {
-                QUANTISERS.map(|quantiser| Task::new(picture, self.params.crop, picture, quantiser))
+                quantisers.map(|quantiser| Task::new(picture, self.params.crop, picture, quantiser))
             });
             let points = coder.rates(&tasks.collect::<Vec<Task>>())?;
-            curves.extend(points.chunks(QUANTISERS.len()).map(<[RatePoint]>::to_vec));
+            curves.extend(points.chunks(quantisers.len()).map(<[RatePoint]>::to_vec));
         }
         Ok(curves)
     }
+}
+
+/// Quantisers at these distances from a known one.
+fn around<const N: usize>(known: Option<u8>, distances: [i16; N]) -> Option<[u8; N]> {
+    let known = i16::from(known?);
+    Some(distances.map(|distance| (known + distance).clamp(0, COARSEST) as u8))
 }
 
 /// Crops to code side by side; with a limit on the time the first batches are of pictures from all over the gallery.

@@ -82,6 +82,7 @@ struct Plan {
     holdout: f64,
     max_size: Option<usize>,
     expected: Option<f64>,
+    quantiser: Option<u8>,
     references: bool,
     seed: u64,
     threads: Option<NonZeroUsize>,
@@ -114,6 +115,7 @@ impl Trainer<'_> {
                 holdout: USUAL_HOLDOUT,
                 max_size: None,
                 expected: None,
+                quantiser: None,
                 references: true,
                 seed: 1,
                 threads: None,
@@ -165,6 +167,13 @@ impl Trainer<'_> {
     /// its bytes with so many is not learned; with infinitely many, size does not matter.
     pub fn expected_pictures(mut self, count: f64) -> Self {
         self.plan.expected = Some(count);
+        self
+    }
+
+    /// The luma quantiser that pictures will be coded at; without it the dictionary learns for the lower three quarters of the
+    /// scale. One that is used at a single quality can know more of it, and what it may cost is clear then.
+    pub fn quantiser(mut self, index: u8) -> Self {
+        self.plan.quantiser = Some(index);
         self
     }
 
@@ -302,6 +311,7 @@ impl Plan {
             baseline: (start.id() != builtin.id()).then(|| builtin.clone()),
             taken: chosen.taken.clone(),
             pictures: expected,
+            quantiser: self.quantiser,
             budget,
             workers: self.workers.clone(),
             ..FineTuneParams::default()

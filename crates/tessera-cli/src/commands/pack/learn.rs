@@ -1,7 +1,7 @@
 //! The dictionary of a pack: one that is named, or one learned from its pictures if that pays.
 
 use super::PackArgs;
-use super::budget::{Batch, Goal};
+use super::budget::{Batch, Coded, Goal};
 use super::filling;
 use super::gather::Found;
 use crate::progress::StageBar;
@@ -14,7 +14,8 @@ use tessera_train::{TrainError, Trainer};
 
 /// From this many pictures on a dictionary is learned unless that is forbidden.
 const WORTH_TRYING: usize = 64;
-/// Pictures that are encoded to see whether most of them are lossless, which need no dictionary.
+/// Pictures that are encoded to see whether most of them are lossless, which need no dictionary, and how finely the others
+/// are coded.
 const SAMPLE: usize = 12;
 /// Effort of a look at which pictures are series.
 const LOOK_EFFORT: u8 = 2;
@@ -40,18 +41,34 @@ fn are_mostly_lossless(args: &PackArgs, found: &[Found]) -> bool {
     if args.lossy {
         return false;
     }
+    let sample = sample(args, found);
+    let lossless = sample.iter().filter(|coded| coded.lossless).count();
+    2 * lossless > sample.len()
+}
+
+/// Some of the pictures, as they would be coded without a dictionary of their own.
+fn sample(args: &PackArgs, found: &[Found]) -> Vec<Coded> {
     let batch = args.batch(found, None);
     let target = match args.goal() {
         Goal::Each(target) => target,
-        _ => Target::default(),
+        Goal::Size { bytes, .. } => Target::Size((bytes / found.len().max(1)) as u64),
+        Goal::Psnr(decibels) => Target::Psnr(decibels),
     };
     let sample = found.iter().step_by(found.len().div_ceil(SAMPLE));
-    let (lossless, all) = sample
-        .filter_map(|picture| batch.try_encode(picture, target).ok())
-        .fold((0, 0), |(lossless, all), coded| {
-            (lossless + usize::from(coded.lossless), all + 1)
-        });
-    2 * lossless > all
+    let coded = sample.map(|picture| batch.try_encode(picture, target));
+    coded.filter_map(Result::ok).collect()
+}
+
+/// The quantiser in the middle of those that pictures are coded at.
+fn usual_quantiser(args: &PackArgs, found: &[Found]) -> Option<u8> {
+    let batch = args.batch(found, None);
+    let sample = sample(args, found);
+    let lossy = sample.iter().filter(|coded| !coded.lossless);
+    let mut quantisers: Vec<u8> = lossy
+        .filter_map(|coded| Some(batch.parse(coded).ok()?.header().quantiser))
+        .collect();
+    quantisers.sort_unstable();
+    quantisers.get(quantisers.len() / 2).copied()
 }
 
 /// Whether most pictures are predicted from others: what a dictionary would tell of them the others tell already.
@@ -86,6 +103,9 @@ fn learned(args: &PackArgs, found: &[Found]) -> Result<Option<Dictionary>> {
     let mut trainer = Trainer::new(found.iter().map(|picture| &picture.path));
     if let Some(time) = args.time {
         trainer = trainer.time(time);
+    }
+    if let Some(quantiser) = usual_quantiser(args, found) {
+        trainer = trainer.quantiser(quantiser);
     }
     let trained = trainer.observer(&mut bar).train();
     bar.finish();
