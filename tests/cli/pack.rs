@@ -335,6 +335,37 @@ fn packs_are_described_for_machines() {
     assert!(damage.contains("damaged"), "{damage}");
 }
 
+#[test]
+fn a_mean_is_reached_where_it_costs_least() {
+    let place = Place::with_pictures(3);
+    lights(&place, 2);
+    let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
+    let common = "-e 1 --lossy --no-series --no-train --tune psnr --target-psnr 36";
+    place.succeed(&format!("pack @pictures -o @even.tsp --even {common}"));
+    place.succeed(&format!("pack @pictures -o @mean.tsp --mean {common}"));
+    assert!(
+        size("mean.tsp") < size("even.tsp"),
+        "{} {}",
+        size("mean.tsp"),
+        size("even.tsp")
+    );
+    place.succeed("unpack @mean.tsp -o @out");
+    let decibels: Vec<f64> = fs::read_dir(place.path("pictures"))
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let unpacked = place.path("out").join(path.file_name().unwrap());
+            let [a, b] = [path, unpacked].map(|path| image::open(path).unwrap().to_rgb8());
+            let pairs = a.iter().zip(b.iter());
+            let error: f64 = pairs.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
+            -10.0 * (error / a.len() as f64 / 65025.0).log10()
+        })
+        .collect();
+    let mean = decibels.iter().sum::<f64>() / decibels.len() as f64;
+    assert!((35.95..36.6).contains(&mean), "{decibels:?}");
+    place.fail("pack @pictures -o @no.tsp --mean -q 50", USAGE, "--mean");
+}
+
 /// One scene under several lights.
 fn lights(place: &Place, count: u8) {
     for light in 0..count {
@@ -374,6 +405,9 @@ fn pictures_that_are_alike_are_predicted_from_one_of_them() {
     assert!(told.contains("predicted from others"), "{told}");
     let used = bytes("budget.tsp");
     assert!(used <= room && 10 * used > 7 * room, "{used} of {room}");
+    let said = place.run("pack @pictures -o @psnr.tsp --no-train --tune psnr --target-psnr 36");
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("predicted from others"), "{said}");
     place.fail("info @series.tsp --map @map.svg", USAGE, "unpack --tsr");
     let told = place.succeed("info @series.tsp");
     assert!(

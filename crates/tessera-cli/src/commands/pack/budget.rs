@@ -6,6 +6,7 @@
 
 mod choice;
 mod gains;
+mod objective;
 
 use super::gather::Found;
 use crate::exit::Usage;
@@ -13,6 +14,7 @@ use anyhow::{Result, bail};
 pub(super) use choice::Coded;
 use choice::{LOSSLESS, Sets, Sum, Trial, cheapest_that_fits, pick, prices, sum, take};
 use gains::tell_gains;
+pub(super) use objective::Objective;
 use rayon::prelude::*;
 use tessera_codec::{Encoded, Encoder, Error, PreparedDictionary, Target};
 
@@ -25,6 +27,8 @@ pub(super) struct Batch<'a> {
     pub(super) dictionary: Option<PreparedDictionary>,
     /// Whether pictures that are alike are predicted from each other.
     pub(super) series: bool,
+    /// What one budget for all lowers.
+    pub(super) objective: Objective,
     /// Whether to say what one budget for all gains.
     pub(super) tells_gains: bool,
     /// Whether pictures keep being lossy where they would be smaller without loss.
@@ -40,7 +44,7 @@ pub(super) enum Goal {
     Each(Target),
     /// The best pictures in so many bytes; with `even` all of one quality.
     Size { bytes: usize, even: bool },
-    /// The smallest pack with this PSNR over all samples of all pictures.
+    /// The smallest pack with this PSNR over all samples of all pictures, or in their mean.
     Psnr(f64),
 }
 
@@ -57,8 +61,6 @@ const FIRST_QUANTISER: i32 = 64;
 const LOSSLESS_REACH: u64 = 4;
 /// Indices of the quantiser that halve the bytes, about.
 const PER_HALVING: f64 = 11.0;
-/// Distance of the quantisers that are measured around the right one.
-const AROUND: i32 = 3;
 /// Most sets of encodes of the search.
 const MOST_PASSES: usize = 8;
 
@@ -111,7 +113,8 @@ fn choose(batch: &Batch<'_>, goal: Goal, fixed: usize, first: Vec<Trial>) -> Res
             }
         }
         Goal::Psnr(decibels) => {
-            let most = 10f64.powf(-decibels / 10.0);
+            let samples = first.iter().map(|trial| trial.coded.samples as f64).sum();
+            let most = batch.objective.most(decibels, first.len(), samples);
             by_price_for_error(batch, most, first)
         }
     }
@@ -154,7 +157,8 @@ fn too_small(room: usize) -> Usage {
 fn by_price(batch: &Batch<'_>, room: usize, first: Vec<Trial>) -> Result<Vec<Coded>> {
     let fits = |sum: Sum| sum.bytes <= room as f64;
     let sets = Search::new(batch, first)?.around(&fits)?;
-    if batch.tells_gains {
+    // Gains are told in squared error.
+    if batch.tells_gains && batch.objective == Objective::Total {
         tell_gains(&sets, &fits);
     }
     match cheapest_that_fits(&sets, &fits) {
@@ -165,8 +169,7 @@ fn by_price(batch: &Batch<'_>, room: usize, first: Vec<Trial>) -> Result<Vec<Cod
 
 /// The same for a limit on the error: the dearest bytes that are still needed.
 fn by_price_for_error(batch: &Batch<'_>, most: f64, first: Vec<Trial>) -> Result<Vec<Coded>> {
-    let samples: f64 = first.iter().map(|trial| trial.samples as f64).sum();
-    let too_coarse = |sum: Sum| sum.error > most * samples;
+    let too_coarse = |sum: Sum| sum.error > most;
     let sets = Search::new(batch, first)?.around(&too_coarse)?;
     // From coarse to fine, the first choice that is good enough.
     let mut choices = prices().rev().map(|price| pick(&sets, price));
@@ -233,13 +236,13 @@ impl<'a> Search<'a> {
             if coarse - fine <= 1 {
                 break;
             }
-            let next = quantiser + distance(whole, fits).round() as i32;
+            let next = quantiser + distance(self.batch, whole, fits).round() as i32;
             quantiser = next.clamp(fine + 1, coarse - 1);
         }
         let middle = coarse.clamp(*QUANTISERS.start(), *QUANTISERS.end());
-        for around in [middle - AROUND, middle - 1, middle, middle + AROUND] {
-            if QUANTISERS.contains(&around) {
-                self.at(around)?;
+        for around in self.batch.objective.around() {
+            if QUANTISERS.contains(&(middle + around)) {
+                self.at(middle + around)?;
             }
         }
         Ok(self.with_lossless())
@@ -261,10 +264,11 @@ impl<'a> Search<'a> {
 }
 
 /// How many indices of the quantiser away all pictures would just fit.
-fn distance(whole: Sum, fits: &impl Fn(Sum) -> bool) -> f64 {
+fn distance(batch: &Batch<'_>, whole: Sum, fits: &impl Fn(Sum) -> bool) -> f64 {
+    let pictures = batch.found.len();
     let at = |halvings: f64| Sum {
         bytes: whole.bytes * 0.5f64.powf(halvings),
-        error: whole.error * 2.6f64.powf(halvings),
+        error: batch.objective.after(whole.error, pictures, halvings),
     };
     let (mut low, mut high) = (-8.0, 8.0);
     for _ in 0..30 {
@@ -287,7 +291,7 @@ fn probe(batch: &Batch<'_>) -> Vec<Result<Trial>> {
     let encoder = at_quantiser(batch, FIRST_QUANTISER);
     let encode = |picture: &Found| {
         let encoded = picture.encode_loudly(|source| encoder.encode_rows(source))?;
-        Ok(Trial::from(encoded))
+        Ok(Trial::new(encoded, batch.objective))
     };
     batch.found.par_iter().map(encode).collect()
 }
@@ -295,7 +299,7 @@ fn probe(batch: &Batch<'_>) -> Vec<Result<Trial>> {
 fn measure(batch: &Batch<'_>, encoder: &Encoder) -> Result<Vec<Trial>> {
     let trial = |picture: &Found| {
         let encoded = picture.encode(|source| encoder.encode_rows(source))?;
-        Ok(Trial::from(encoded))
+        Ok(Trial::new(encoded, batch.objective))
     };
     batch.found.par_iter().map(trial).collect()
 }
@@ -309,24 +313,25 @@ fn lossless(batch: &Batch<'_>, picture: &Found, first: &Trial) -> Result<Option<
     let encode = |source: &mut dyn tessera_codec::RowSource| {
         batch.encoder.encode_lossless_within(source, most)
     };
-    Ok(picture.encode(encode)?.map(Trial::from))
+    let exact = picture.encode(encode)?;
+    Ok(exact.map(|encoded| Trial::new(encoded, batch.objective)))
 }
 
-impl From<Encoded> for Trial {
-    fn from(encoded: Encoded) -> Self {
-        let distortion = encoded.measured.map(|measured| measured.distortion);
-        Self {
-            error: distortion.map_or(0.0, |distortion| distortion.squared_error()),
-            samples: distortion.map_or(0, |distortion| distortion.samples()),
-            coded: encoded.into(),
-        }
+impl Trial {
+    fn new(encoded: Encoded, objective: Objective) -> Self {
+        let coded = Coded::from(encoded);
+        let error = objective.error(coded.squared, coded.samples);
+        Self { error, coded }
     }
 }
 
 impl From<Encoded> for Coded {
     fn from(encoded: Encoded) -> Self {
+        let distortion = encoded.measured.map(|measured| measured.distortion);
         Self {
             lossless: encoded.lossless.is_some(),
+            squared: distortion.map_or(0.0, |distortion| distortion.squared_error()),
+            samples: distortion.map_or(0, |distortion| distortion.samples()),
             file: encoded.bytes,
         }
     }

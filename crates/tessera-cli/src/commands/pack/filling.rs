@@ -3,6 +3,7 @@
 use super::budget::{self, Batch, Coded, Goal};
 use super::gather::Found;
 use super::series::{Coding, Predicted};
+use super::spending::{by_psnr, by_size, in_chunks};
 use crate::archive::{Failure, verdict};
 use crate::files::cannot_write;
 use crate::verbosity;
@@ -16,10 +17,6 @@ use tessera_pack::PackWriter;
 
 /// Pictures encoded before they are written; series are found among them.
 pub(super) const CHUNK: usize = 256;
-
-/// How often bytes that were saved are given to all pictures, and from which part of all bytes on.
-const WIDENED: usize = 4;
-const WORTH_WIDENING: f64 = 1.02;
 
 /// A pack that is being filled.
 pub(super) struct Filling<'a, W> {
@@ -66,38 +63,13 @@ impl<'a, W: Write> Filling<'a, W> {
         Ok(())
     }
 
-    /// The same with one budget for all. Bytes that predictions save are given to all pictures, as long as these fit then.
+    /// The same with one budget for all.
     fn fill_by_budget(&mut self, batch: &Batch<'_>, goal: Goal, fixed: usize) -> Result<()> {
-        let alone = budget::allocate(batch, goal, fixed)?;
-        let (Goal::Size { bytes, even }, true) = (goal, batch.series) else {
-            return self.add_chunks(batch.found, in_chunks(batch, alone, false));
+        let coding = match (goal, batch.series) {
+            (Goal::Size { bytes, even }, true) => by_size(batch, bytes, even, fixed)?,
+            (Goal::Psnr(decibels), true) => by_psnr(batch, decibels, fixed)?,
+            _ => in_chunks(batch, budget::allocate(batch, goal, fixed)?, false),
         };
-        let room: usize = alone.iter().flatten().map(|coded| coded.file.len()).sum();
-        let mut coding = in_chunks(batch, alone, true);
-        let size = |coding: &[Coding]| coding.iter().map(Coding::bytes).sum::<usize>();
-        // What was asked for when all fitted, and when they did not any more.
-        let (mut fits, mut too_much) = (bytes as f64, f64::INFINITY);
-        for _ in 0..WIDENED {
-            let free = room as f64 / size(&coding).max(1) as f64;
-            if free < WORTH_WIDENING {
-                break;
-            }
-            let asked = (fits * free).min((fits * too_much).sqrt());
-            let wider = Goal::Size {
-                bytes: asked as usize,
-                even,
-            };
-            let wider = in_chunks(
-                batch,
-                budget::allocate(&batch.silent(), wider, fixed)?,
-                true,
-            );
-            if size(&wider) <= room {
-                (fits, coding) = (asked, wider);
-            } else {
-                too_much = asked;
-            }
-        }
         self.add_chunks(batch.found, coding)
     }
 
@@ -120,9 +92,9 @@ impl<'a, W: Write> Filling<'a, W> {
         for (picture, predicted) in later {
             let key = &pictures[predicted.key].name;
             let Predicted {
-                file, dictionary, ..
+                coded, dictionary, ..
             } = &predicted;
-            let added = (self.writer).add_predicted(&picture.name, file, key, dictionary);
+            let added = (self.writer).add_predicted(&picture.name, &coded.file, key, dictionary);
             self.filled.predicted += usize::from(added.is_ok());
             self.note(picture, added, false)?;
         }
@@ -197,27 +169,9 @@ impl Filled {
     }
 }
 
-/// The same pictures chunk by chunk, with `series` those predicted that are like others.
-fn in_chunks(batch: &Batch<'_>, alone: Vec<Result<Coded>>, series: bool) -> Vec<Coding> {
-    let target = |coded: &Coded| {
-        let header = batch.parse(coded).map(|coded| coded.header().quantiser);
-        header.map_or(Target::default(), Target::Quantiser)
-    };
-    let batch = &Batch {
-        series,
-        ..batch.clone()
-    };
-    let mut alone = alone.into_iter();
-    let mut next = |chunk: &[Found]| {
-        let alone = alone.by_ref().take(chunk.len()).collect();
-        batch.with_series(chunk, alone, &target)
-    };
-    batch.found.chunks(CHUNK).map(&mut next).collect()
-}
-
 impl Batch<'_> {
     /// The same, but nothing is said of what a budget gains.
-    fn silent(&self) -> Self {
+    pub(super) fn silent(&self) -> Self {
         Self {
             tells_gains: false,
             ..self.clone()

@@ -7,6 +7,7 @@ mod gather;
 mod learn;
 mod likeness;
 mod series;
+mod spending;
 
 use crate::commands::encode::TuneArg;
 use crate::commands::train::parse_size;
@@ -15,7 +16,7 @@ use crate::files::{Output, check_output};
 use crate::threads::with_threads;
 use crate::{packs, verbosity};
 use anyhow::{Context, Result, bail};
-use budget::{Batch, Goal};
+use budget::{Batch, Goal, Objective};
 use clap::{Args, value_parser};
 use filling::Filling;
 use gather::Found;
@@ -63,6 +64,10 @@ pub struct PackArgs {
     /// The same quality for every picture; without it a budget goes where it lowers the error of all most.
     #[arg(long)]
     even: bool,
+    /// A budget goes where it raises the mean of all PSNRs most: a decibel counts the same in every picture, so those that
+    /// are easy to code get more and the others less.
+    #[arg(long, conflicts_with = "even")]
+    mean: bool,
     /// How hard to search, from 1 (fast) to 9 (smallest files).
     #[arg(short, long, value_name = "1..9", default_value_t = 5)]
     #[arg(value_parser = value_parser!(u8).range(1..=9))]
@@ -98,7 +103,7 @@ struct GoalArgs {
     /// The best pictures in at most so many bytes for the whole pack: 500k, 50M.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     target_size: Option<usize>,
-    /// The smallest pack with at least this PSNR over all pictures; with --even of each of them.
+    /// The smallest pack with at least this PSNR over all pictures; with --even of each of them, with --mean on average.
     #[arg(long, value_name = "DB")]
     target_psnr: Option<f64>,
     /// Keep every sample of every picture as it is.
@@ -118,6 +123,11 @@ pub fn run(args: &PackArgs) -> Result<()> {
         ))),
         (true, true) => {}
         (false, _) => check_output(&args.output, args.force)?,
+    }
+    if args.mean && args.goal.target_size.is_none() && args.goal.target_psnr.is_none() {
+        bail!(Usage(
+            "--mean spreads a budget; say which by --target-psnr or --target-size".into()
+        ));
     }
     let mut found = gather::pictures(&args.inputs)?;
     with_threads(args.threads, || match args.append {
@@ -204,6 +214,10 @@ impl PackArgs {
             encoder,
             dictionary,
             series: !self.no_series && !self.goal.lossless,
+            objective: match self.mean {
+                true => Objective::Mean,
+                false => Objective::Total,
+            },
             tells_gains: true,
             lossy: self.lossy,
             even,

@@ -24,7 +24,7 @@ pub(super) struct Coding {
 pub(super) struct Predicted {
     /// The number of that other picture.
     pub(super) key: usize,
-    pub(super) file: Vec<u8>,
+    pub(super) coded: Coded,
     pub(super) dictionary: PreparedDictionary,
 }
 
@@ -37,13 +37,18 @@ struct Series {
 }
 
 impl Coding {
+    /// All pictures as they go into the pack.
+    pub(super) fn coded(&self) -> impl Iterator<Item = &Coded> {
+        let pairs = self.alone.iter().zip(&self.predicted);
+        pairs.filter_map(|(alone, predicted)| match predicted {
+            Some(predicted) => Some(&predicted.coded),
+            None => alone.as_ref().ok(),
+        })
+    }
+
     /// Bytes of all files.
     pub(super) fn bytes(&self) -> usize {
-        let file = |(alone, predicted): (&Result<Coded>, &Option<Predicted>)| match predicted {
-            Some(predicted) => predicted.file.len(),
-            None => alone.as_ref().map_or(0, |alone| alone.file.len()),
-        };
-        self.alone.iter().zip(&self.predicted).map(file).sum()
+        self.coded().map(|coded| coded.file.len()).sum()
     }
 }
 
@@ -123,16 +128,14 @@ impl Batch<'_> {
         let dictionary = predicting_dictionary(own, file)?;
         let predict = |&at: &usize| {
             let alone = coded(at).ok()?;
-            let file = self
-                .encode_lossy(&pictures[at], &dictionary, target(alone))
-                .ok()?
-                .file;
-            let pays = file.len() as f64 <= WORTH * alone.file.len() as f64;
-            let saved = alone.file.len().saturating_sub(file.len());
+            let coded = self.encode_lossy(&pictures[at], &dictionary, target(alone));
+            let coded = coded.ok()?;
+            let pays = coded.file.len() as f64 <= WORTH * alone.file.len() as f64;
+            let saved = alone.file.len().saturating_sub(coded.file.len());
             let dictionary = dictionary.clone();
             let predicted = Predicted {
                 key,
-                file,
+                coded,
                 dictionary,
             };
             pays.then_some((saved, (at, predicted)))

@@ -7,17 +7,19 @@ use std::ops::Add;
 /// One way to code a picture.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
-    /// Squared error in squares of the whole range.
+    /// What the budget lowers, squared error in squares of the whole range or its logarithm.
     pub(super) error: f64,
-    pub(super) samples: u64,
     pub(super) coded: Coded,
 }
 
 /// A picture as it goes into the pack.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::commands::pack) struct Coded {
     pub(in crate::commands::pack) file: Vec<u8>,
     pub(in crate::commands::pack) lossless: bool,
+    /// Squared error in squares of the whole range, and the samples that it is of.
+    pub(in crate::commands::pack) squared: f64,
+    pub(in crate::commands::pack) samples: u64,
 }
 
 impl Trial {
@@ -147,10 +149,11 @@ pub(super) mod tests {
     pub(in crate::commands::pack::budget) fn set(bytes: [usize; 2], error: [f64; 2]) -> Vec<Trial> {
         let trial = |at: usize| Trial {
             error: error[at],
-            samples: 100,
             coded: Coded {
                 file: vec![at as u8; bytes[at]],
                 lossless: false,
+                squared: error[at],
+                samples: 100,
             },
         };
         vec![trial(0), trial(1)]

@@ -67,7 +67,10 @@ impl Curve {
             let trial = &set[at];
             [trial.bytes().ln(), trial.error.max(LEAST_ERROR).ln()]
         };
-        let samples = sets.values().next().map_or(1, |set| set[at].samples.max(1));
+        let samples = sets
+            .values()
+            .next()
+            .map_or(1, |set| set[at].coded.samples.max(1));
         Self {
             points: sets.range(0..).map(|(_, set)| point(set)).collect(),
             samples: samples as f64,
