@@ -119,7 +119,11 @@ impl<W: Write> PackWriter<W> {
         }
         coded.check()?;
         let (header, header_len) = condensed::condense(file)?;
-        let metadata = &file[header_len..header_len + coded.header().metadata_len];
+        // Behind a preview nothing is shared: what is shared follows the header.
+        let metadata = match coded.header().preview_len {
+            0 => &file[header_len..header_len + coded.header().metadata_len],
+            _ => &[],
+        };
         let (start, shared) = self.start(&header, metadata)?;
         let rest = &file[header_len + shared..];
         self.out.write_all(&start)?;

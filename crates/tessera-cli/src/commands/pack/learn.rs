@@ -125,5 +125,7 @@ fn learned(args: &PackArgs, found: &[Found]) -> Result<Option<Dictionary>> {
         trained.to_file().len(),
         -100.0 * total
     ));
-    Ok(Some(trained.dictionary))
+    // What it was learned from lies beside it.
+    let silent = trained.dictionary.edited(|parts| parts.provenance.clear());
+    Ok(Some(silent?))
 }
