@@ -3,6 +3,7 @@
 #[cfg(feature = "encoder")]
 use crate::encoder::forward::{atoms::AtomCache, rotation::RotationCache};
 use crate::error::DictionaryError;
+use crate::tile::intra::packed_net::PackedNets;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,7 @@ pub struct PreparedDictionary(Arc<Prepared>);
 struct Prepared {
     dictionary: Dictionary,
     references: OnceLock<Result<Vec<ReferencePlanes>, BadReference>>,
+    packed_nets: PackedNets,
     #[cfg(feature = "encoder")]
     rotations: RotationCache,
     #[cfg(feature = "encoder")]
@@ -108,6 +110,11 @@ impl PreparedDictionary {
         }
     }
 
+    /// The networks that predict patches, as they are multiplied with.
+    pub(crate) fn packed_nets(&self) -> &PackedNets {
+        &self.0.packed_nets
+    }
+
     /// The bases in floats.
     #[cfg(feature = "encoder")]
     pub(crate) fn rotations(&self) -> &RotationCache {
@@ -140,6 +147,7 @@ impl From<Dictionary> for PreparedDictionary {
             atoms: AtomCache::default(),
             dictionary,
             references: OnceLock::new(),
+            packed_nets: PackedNets::default(),
         }))
     }
 }

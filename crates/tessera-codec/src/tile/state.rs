@@ -496,8 +496,9 @@ impl<'a> TileState<'a> {
         stride: usize,
     ) -> Option<NeuralIntra<'s>> {
         let nets = self.dictionary.patch_nets()?;
+        let packed = self.dictionary.packed_nets();
         (site.kind == PlaneKind::Luma)
-            .then(|| NeuralIntra::new(nets, self.neural_context(site, samples, stride)))
+            .then(|| NeuralIntra::new(nets, packed, self.neural_context(site, samples, stride)))
     }
 
     /// The surroundings of a luma patch in `samples`.

@@ -6,6 +6,7 @@ mod border;
 mod cfl;
 mod modes;
 pub(crate) mod neural;
+pub(crate) mod packed_net;
 
 pub(crate) use border::{Border, Known};
 pub(crate) use cfl::predict_from_luma;

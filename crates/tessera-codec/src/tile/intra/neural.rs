@@ -3,20 +3,18 @@
 //! A network sees two lines of decoded samples around the patch, as differences to their mean, and says by how much
 //! the lowest frequencies of the patch differ from those of the planar prediction. It makes two such predictions.
 
-use crate::simd::kernel;
+use crate::tile::intra::packed_net::{
+    CONSTANT, Hidden, InputPairs, LARGEST, PackedNet, PackedNets,
+};
 use crate::tile::intra::{Border, SAMPLE_MAX};
 use crate::tile::transform::synthesise_low;
 use std::cell::OnceCell;
+use tessera_dict::PatchNets;
 use tessera_dict::net::WEIGHT_BITS;
-use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, MAX_UNITS, PLACES, PREDICTIONS, SIDE};
-use tessera_dict::{PatchNet, PatchNets};
+use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, PLACES, SIDE};
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
 
-/// The input that never changes, and what stands behind the units of a layer.
-const CONSTANT: i16 = 512;
-/// Largest magnitude of an input and of what a unit passes on.
-const LARGEST: i32 = 4095;
 /// Samples of a patch that counts as small.
 const SMALL: usize = 64;
 /// Quantiser index in the middle of the usual range.
@@ -88,36 +86,40 @@ impl NeuralContext<'_> {
     }
 }
 
-/// What the units of the second hidden layer pass on, and the constant.
-type Hidden = [i16; MAX_UNITS + 1];
-
 /// The networks before one patch.
 #[derive(Debug)]
 pub(crate) struct NeuralIntra<'a> {
     nets: &'a PatchNets,
+    packed: &'a PackedNets,
     neural_context: NeuralContext<'a>,
     /// Common to both predictions.
     hidden: OnceCell<Hidden>,
 }
 
 impl<'a> NeuralIntra<'a> {
-    pub(crate) fn new(nets: &'a PatchNets, neural_context: NeuralContext<'a>) -> Self {
+    /// `packed` are those of `nets`.
+    pub(crate) fn new(
+        nets: &'a PatchNets,
+        packed: &'a PackedNets,
+        neural_context: NeuralContext<'a>,
+    ) -> Self {
         Self {
             nets,
+            packed,
             neural_context,
             hidden: OnceCell::new(),
         }
     }
 
     /// The network for patches of this shape, if there is one.
-    pub(crate) fn net(&self, shape: Shape) -> Option<&'a PatchNet> {
-        self.nets.nets[shape.index()].as_ref()
+    pub(super) fn net(&self, shape: Shape) -> Option<&'a PackedNet> {
+        self.packed.of(self.nets, shape)
     }
 
     /// Adds to a planar prediction what the network's prediction for `mode`, 0 or 1, says it misses.
-    pub(crate) fn correct(
+    pub(super) fn correct(
         &self,
-        net: &PatchNet,
+        net: &PackedNet,
         mode: usize,
         shape: Shape,
         border: &Border,
@@ -126,13 +128,7 @@ impl<'a> NeuralIntra<'a> {
         let hidden = (self.hidden).get_or_init(|| self.hidden_layers(net, shape, border));
         let mut frequencies = [0; SIDE * SIDE];
         let frequencies = &mut frequencies[..patch_net::outputs(shape)];
-        let weights = net.last.len() / PREDICTIONS;
-        predict_frequencies(
-            &net.last[mode * weights..][..weights],
-            &hidden[..=patch_net::units(shape)],
-            output_shift(shape),
-            frequencies,
-        );
+        net.frequencies(mode, hidden, output_shift(shape), frequencies);
         // Most patches are small, and clearing a buffer for the largest takes longer than they do.
         match shape.area() {
             0..=SMALL => add_frequencies(shape, frequencies, &mut [0; SMALL], out),
@@ -141,13 +137,11 @@ impl<'a> NeuralIntra<'a> {
     }
 
     /// What both predictions start from.
-    fn hidden_layers(&self, net: &PatchNet, shape: Shape, border: &Border) -> Hidden {
+    fn hidden_layers(&self, net: &PackedNet, shape: Shape, border: &Border) -> Hidden {
         let mut inputs = self.neural_context.describe(shape, border);
         let places = place_inputs(self.neural_context.middle(shape), self.nets.extent);
         fill_in_places(&mut inputs.values[..inputs.count], places);
-        let mut hidden = [CONSTANT; MAX_UNITS + 1];
-        run_hidden_layers(net, inputs.all(), &mut hidden[..patch_net::units(shape)]);
-        hidden
+        net.hidden(&inputs.pairs())
     }
 }
 
@@ -203,6 +197,12 @@ impl Inputs {
         }
     }
 
+    fn pairs(&self) -> InputPairs {
+        let mut pairs: InputPairs = [[0; 2]; MAX_INPUTS.div_ceil(2)];
+        pairs.as_flattened_mut()[..self.count].copy_from_slice(self.all());
+        pairs
+    }
+
     pub(crate) fn all(&self) -> &[i16] {
         &self.values[..self.count]
     }
@@ -233,47 +233,12 @@ pub fn place_inputs(middle: [u32; 2], extent: [u16; 2]) -> [i16; PLACES] {
     places
 }
 
-kernel! {
-    /// What the hidden layers make of the inputs.
-    fn run_hidden_layers(net: &PatchNet, inputs: &[i16], hidden: &mut [i16]) {
-        let count = hidden.len();
-        let mut first = [CONSTANT; MAX_UNITS + 1];
-        layer(&net.first, inputs, &mut first[..count]);
-        layer(&net.second, &first[..=count], hidden);
-    }
-}
-
-kernel! {
-    /// The frequencies a network expects beyond the planar prediction.
-    fn predict_frequencies(weights: &[i16], hidden: &[i16], shift: u32, frequencies: &mut [i32]) {
-        let outputs = weights.chunks_exact(hidden.len());
-        for (frequency, weights) in frequencies.iter_mut().zip(outputs) {
-            let sum = weighted(weights, hidden);
-            *frequency = (sum + (1 << (shift - 1))) >> shift;
-        }
-    }
-}
-
-/// Units that add up their inputs and pass on what is above zero.
-#[inline(always)]
-fn layer(weights: &[i16], inputs: &[i16], units: &mut [i16]) {
-    for (unit, weights) in units.iter_mut().zip(weights.chunks_exact(inputs.len())) {
-        let sum = (weighted(weights, inputs) + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
-        *unit = sum.clamp(0, LARGEST) as i16;
-    }
-}
-
-#[inline(always)]
-fn weighted(weights: &[i16], inputs: &[i16]) -> i32 {
-    let products = weights.iter().zip(inputs);
-    products.map(|(&w, &i)| i32::from(w) * i32::from(i)).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tile::canvas::Canvas;
     use crate::tile::intra::{MEAN, PLANAR, Predictor};
+    use tessera_dict::PatchNet;
     use tessera_patch::shape::SHAPE_COUNT;
 
     /// Networks whose first prediction adds a constant to the patch, a multiple of 1/8 sample.
@@ -310,7 +275,8 @@ mod tests {
                 quantiser: 60,
             };
             let border = canvas.border(0, place, place, shape);
-            let neural_intra = NeuralIntra::new(&nets, neural_context);
+            let packed = PackedNets::default();
+            let neural_intra = NeuralIntra::new(&nets, &packed, neural_context);
             let predictor = Predictor::with_networks(border, shape, Some(neural_intra));
             let sum = |mode: usize| {
                 let mut out = vec![0; shape.area()];
