@@ -4,11 +4,13 @@
 
 mod border;
 mod cfl;
+mod luma_taps;
 mod modes;
 pub(crate) mod neural;
 
 pub(crate) use border::{Border, Known};
 pub(crate) use cfl::predict_from_luma;
+pub(crate) use luma_taps::predict_from_luma_taps;
 use modes::{Predict, predict_shape};
 
 use crate::tile::intra::neural::NeuralIntra;
