@@ -120,15 +120,19 @@ impl ChromaModeSearch<'_, '_> {
             let bits = metered(self.patches.models, |meter| {
                 syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
             });
+            let taps = (mode == FROM_LUMA_TAPS).then(|| self.patches.recon.luma_taps(&sites[0]));
             [0, 1].map(|i| {
                 let mut prediction = self.patches.recon.samples.take(shape.area());
-                self.patches.recon.predict(
-                    &sites[i],
-                    &predictors[i],
-                    mode,
-                    luma_mode,
-                    &mut prediction,
-                );
+                match &taps {
+                    Some(taps) => taps.predict(&canvas.components[i], &mut prediction),
+                    None => self.patches.recon.predict(
+                        &sites[i],
+                        &predictors[i],
+                        mode,
+                        luma_mode,
+                        &mut prediction,
+                    ),
+                }
                 self.patches
                     .mode_candidate(&sites[i], mode, bits / 2.0, prediction)
             })

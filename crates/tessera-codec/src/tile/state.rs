@@ -7,7 +7,7 @@ use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::graphics::GraphicsLayer;
 use crate::tile::intra::neural::{NeuralContext, NeuralIntra};
-use crate::tile::intra::{Border, PLANAR, Predictor, predict_from_luma, predict_from_luma_taps};
+use crate::tile::intra::{Border, LumaTaps, PLANAR, Predictor, predict_from_luma};
 use crate::tile::loop_filter::network::restored;
 use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
@@ -518,6 +518,11 @@ impl<'a> TileState<'a> {
         }
     }
 
+    /// What luma tells about both components of a chroma patch.
+    pub(crate) fn luma_taps<'s>(&'s self, site: &'s Site) -> LumaTaps<'s> {
+        LumaTaps::new(&self.luma.components[0], site)
+    }
+
     /// Prediction of a patch by its coded mode.
     pub(crate) fn predict(
         &self,
@@ -535,7 +540,7 @@ impl<'a> TileState<'a> {
             }
             PlaneKind::Chroma if mode == FROM_LUMA_TAPS => {
                 let chroma = &self.canvas(site.kind).components[site.component];
-                predict_from_luma_taps(&self.luma.components[0], chroma, site, out);
+                self.luma_taps(site).predict(chroma, out);
             }
             PlaneKind::Chroma => predictor.predict(syntax::chroma_base_mode(mode, luma_mode), out),
         }

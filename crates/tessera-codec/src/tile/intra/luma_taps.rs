@@ -25,103 +25,164 @@ const MIDDLE: i32 = 2048;
 /// Unit of places: a patch is as wide as luma has values, roughly.
 const PLACE: i32 = 16;
 
-/// Predicts a chroma patch by weighted terms of luma, fitted by least squares to the decoded samples around it.
-pub(crate) fn predict_from_luma_taps(
-    luma: &PlaneBuffer,
-    chroma: &PlaneBuffer,
-    site: &Site,
-    out: &mut [i32],
-) {
-    let places = fitted_places(site);
-    let count = places.len() as i32;
-    let sum: i32 = places.iter().map(|&(x, y)| luma.sample(x, y)).sum();
-    let mut taps = Taps {
-        luma,
-        site,
-        mean: (sum + count / 2) / count.max(1),
-        weights: [0; TERMS],
-        bias: MIDDLE << WEIGHT_BITS,
-    };
-    if count > 0 {
-        taps.fit(chroma, &places);
-    }
-    match site.shape.width() {
-        4 => follow_taps::<4>(&taps, out),
-        8 => follow_taps::<8>(&taps, out),
-        16 => follow_taps::<16>(&taps, out),
-        32 => follow_taps::<32>(&taps, out),
-        _ => follow_taps::<64>(&taps, out),
-    }
-}
-
-/// The places around a patch that weights are fitted to: two rows above and two columns to the left.
-fn fitted_places(site: &Site) -> Vec<(usize, usize)> {
-    let (w, h) = (site.shape.width(), site.shape.height());
-    let mut places = Vec::with_capacity(SAMPLES);
-    for away in 1..=LINES {
-        if let Some(y) = site.y.checked_sub(away) {
-            let columns = (0..w).step_by((w / PLACES).max(1));
-            places.extend(columns.map(|x| (site.x + x, y)));
-        }
-        if let Some(x) = site.x.checked_sub(away) {
-            let rows = (0..h).step_by((h / PLACES).max(1));
-            places.extend(rows.map(|y| (x, site.y + y)));
-        }
-    }
-    places
-}
-
-/// The model of one patch.
-struct Taps<'a> {
+/// What the luma around a patch tells about both of its components.
+#[derive(Debug)]
+pub(crate) struct LumaTaps<'a> {
     luma: &'a PlaneBuffer,
     site: &'a Site,
-    /// Of luma where the weights are fitted.
-    mean: i32,
-    /// [`WEIGHT_BITS`] fractional bits.
+    around: Around,
+    terms: [[i32; SAMPLES]; TERMS],
+    /// Of every term.
+    sums: [i64; TERMS],
+    system: Decomposition,
+}
+
+impl<'a> LumaTaps<'a> {
+    pub(crate) fn new(luma: &'a PlaneBuffer, site: &'a Site) -> Self {
+        let around = Around::of(luma, site);
+        let terms = around.terms();
+        let moments = moments(&terms, around.count);
+        Self {
+            luma,
+            site,
+            system: Decomposition::of(&moments, around.count as i64),
+            around,
+            terms,
+            sums: moments.sums,
+        }
+    }
+
+    /// Predicts the patch of a component whose samples are `chroma`.
+    pub(crate) fn predict(&self, chroma: &PlaneBuffer, out: &mut [i32]) {
+        let model = self.fit(chroma);
+        match self.site.shape.width() {
+            4 => follow_taps::<4>(self, model, out),
+            8 => follow_taps::<8>(self, model, out),
+            16 => follow_taps::<16>(self, model, out),
+            32 => follow_taps::<32>(self, model, out),
+            _ => follow_taps::<64>(self, model, out),
+        }
+    }
+
+    /// The weighted sum that comes closest to the decoded chroma around the patch.
+    fn fit(&self, chroma: &PlaneBuffer) -> Model {
+        let count = self.around.count;
+        let middle = MIDDLE << WEIGHT_BITS;
+        if count == 0 {
+            return Model {
+                weights: [0; TERMS],
+                bias: middle,
+            };
+        }
+        let mut goal = [0; SAMPLES];
+        for (goal, &at) in goal.iter_mut().zip(&self.around.places[..count]) {
+            *goal = i32::from(chroma.data[at]) - MIDDLE;
+        }
+        let (sum, products) = goal_moments(&self.terms, &goal, count);
+        let count = count as i64;
+        let weights = self
+            .system
+            .solve(|i| count * products[i] - self.sums[i] * sum);
+        let explained = weights.iter().zip(self.sums);
+        let explained: i64 = explained.map(|(&w, sum)| i64::from(w) * sum).sum();
+        let rest = (sum << WEIGHT_BITS) - explained;
+        Model {
+            weights,
+            bias: rest.div_euclid(count) as i32 + middle,
+        }
+    }
+}
+
+/// A weighted sum of the terms; all have [`WEIGHT_BITS`] fractional bits.
+#[derive(Clone, Copy)]
+struct Model {
     weights: [i32; TERMS],
-    /// As many fractional bits.
     bias: i32,
 }
 
-impl Taps<'_> {
-    /// Finds weights and bias for the chroma of some places.
-    fn fit(&mut self, chroma: &PlaneBuffer, places: &[(usize, usize)]) {
-        let mut terms = [[0; SAMPLES]; TERMS];
-        let mut goal = [0; SAMPLES];
-        for (at, &(x, y)) in places.iter().enumerate() {
-            for (terms, term) in terms.iter_mut().zip(self.terms(x, y)) {
-                terms[at] = term;
+/// Luma at the places that weights are fitted to: two rows above the patch and two columns to its left.
+#[derive(Debug)]
+struct Around {
+    count: usize,
+    /// Where the samples of the planes are.
+    places: [usize; SAMPLES],
+    own: [i32; SAMPLES],
+    /// Sums of the four neighbours.
+    neighbours: [i32; SAMPLES],
+    /// From the first column of the patch, and from its first row.
+    distances: [[i32; SAMPLES]; 2],
+    mean: i32,
+}
+
+impl Around {
+    fn of(luma: &PlaneBuffer, site: &Site) -> Self {
+        let (w, h) = (site.shape.width(), site.shape.height());
+        let mut around = Self {
+            count: 0,
+            places: [0; SAMPLES],
+            own: [0; SAMPLES],
+            neighbours: [0; SAMPLES],
+            distances: [[0; SAMPLES]; 2],
+            mean: 0,
+        };
+        // Beyond the patch, and beyond the canvas, samples repeat.
+        for away in 1..=LINES {
+            if site.y > 0 {
+                for x in (0..w).step_by((w / PLACES).max(1)) {
+                    let left = usize::from(site.x + x > 0);
+                    let right = usize::from(x + 1 < w);
+                    let (at, distance) = ((site.x + x, site.y - away), [x as i32, -(away as i32)]);
+                    around.add(luma, at, distance, [left, right, 1, 1]);
+                }
             }
-            goal[at] = chroma.sample(x, y) - MIDDLE;
+            if site.x > 0 {
+                for y in (0..h).step_by((h / PLACES).max(1)) {
+                    let above = usize::from(site.y + y > 0);
+                    let below = usize::from(y + 1 < h);
+                    let (at, distance) = ((site.x - away, site.y + y), [-(away as i32), y as i32]);
+                    around.add(luma, at, distance, [1, 1, above, below]);
+                }
+            }
         }
-        let count = places.len() as i64;
-        let moments = moments(&terms, &goal, places.len());
-        self.weights = moments.weights(count);
-        let explained = (self.weights.iter().zip(moments.sums))
-            .map(|(&weight, sum)| i64::from(weight) * sum)
-            .sum::<i64>();
-        let rest = (moments.goal_sum << WEIGHT_BITS) - explained;
-        self.bias = rest.div_euclid(count) as i32 + (MIDDLE << WEIGHT_BITS);
+        let (sum, count) = (around.own.iter().sum::<i32>(), around.count as i32);
+        around.mean = (sum + count / 2) / count.max(1);
+        around
     }
 
-    /// The terms of a place around the patch.
-    fn terms(&self, x: usize, y: usize) -> [i32; TERMS] {
-        let Site { shape, .. } = *self.site;
-        let (right, low) = (self.site.x + shape.width(), self.site.y + shape.height());
-        let own = self.luma.sample(x, y);
-        let around = self.luma.sample(x, y.saturating_sub(1))
-            + self.luma.sample(x, (y + 1).min(low - 1))
-            + self.luma.sample(x.saturating_sub(1), y)
-            + self.luma.sample((x + 1).min(right - 1), y);
-        let place = |at: usize, start: usize| PLACE * (at as i32 - start as i32);
-        let [level, sharpness, square] = luma_terms(own, around, self.mean);
-        [
-            level,
-            sharpness,
-            square,
-            place(x, self.site.x),
-            place(y, self.site.y),
-        ]
+    /// Adds a place whose neighbours are so far to the left and right, above and below.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        luma: &PlaneBuffer,
+        (x, y): (usize, usize),
+        distance: [i32; 2],
+        [left, right, above, below]: [usize; 4],
+    ) {
+        let at = y * luma.stride + x;
+        let sample = |at: usize| i32::from(luma.data[at]);
+        let (above, below) = (at - above * luma.stride, at + below * luma.stride);
+        let place = self.count;
+        self.places[place] = at;
+        self.own[place] = sample(at);
+        self.neighbours[place] =
+            sample(at - left) + sample(at + right) + sample(above) + sample(below);
+        for (distances, distance) in self.distances.iter_mut().zip(distance) {
+            distances[place] = distance;
+        }
+        self.count += 1;
+    }
+
+    /// The terms of all places; those beyond the last one mean nothing.
+    fn terms(&self) -> [[i32; SAMPLES]; TERMS] {
+        let mut terms = [[0; SAMPLES]; TERMS];
+        let [levels, sharpness, squares, across, down] = &mut terms;
+        for at in 0..SAMPLES {
+            [levels[at], sharpness[at], squares[at]] =
+                luma_terms(self.own[at], self.neighbours[at], self.mean);
+            across[at] = PLACE * self.distances[0][at];
+            down[at] = PLACE * self.distances[1][at];
+        }
+        terms
     }
 }
 
@@ -134,7 +195,7 @@ fn luma_terms(own: i32, around: i32, mean: i32) -> [i32; 3] {
 
 kernel! {
     /// The prediction of a patch of `W` columns.
-    fn follow_taps<const W: usize>(taps: &Taps<'_>, out: &mut [i32]) {
+    fn follow_taps<const W: usize>(taps: &LumaTaps<'_>, model: Model, out: &mut [i32]) {
         let Site { x, y, .. } = *taps.site;
         let rows = out.as_chunks_mut::<W>().0;
         let last = y + rows.len() - 1;
@@ -142,7 +203,7 @@ kernel! {
             let row = taps.luma.data[y * taps.luma.stride + x..].first_chunk();
             row.expect("patches lie on the canvas")
         };
-        let [level_weight, sharpness_weight, square_weight, across, down] = taps.weights;
+        let [level_weight, sharpness_weight, square_weight, across, down] = model.weights;
         for (at, out) in rows.iter_mut().enumerate() {
             let own = row_of(y + at);
             let (above, below) = (row_of((y + at).saturating_sub(1)), row_of((y + at + 1).min(last)));
@@ -152,10 +213,11 @@ kernel! {
                 sides[i] = i32::from(own[i - 1]) + i32::from(own[i + 1]);
             }
             sides[W - 1] = i32::from(own[W - 2]) + i32::from(own[W - 1]);
-            let start = taps.bias + down * PLACE * at as i32 + (1 << (WEIGHT_BITS - 1));
+            let start = model.bias + down * PLACE * at as i32 + (1 << (WEIGHT_BITS - 1));
             for i in 0..W {
                 let around = i32::from(above[i]) + i32::from(below[i]) + sides[i];
-                let [level, sharpness, square] = luma_terms(i32::from(own[i]), around, taps.mean);
+                let [level, sharpness, square] =
+                    luma_terms(i32::from(own[i]), around, taps.around.mean);
                 let sum = start + across * PLACE * i as i32 + level_weight * level
                     + sharpness_weight * sharpness + square_weight * square;
                 out[i] = (sum >> WEIGHT_BITS).clamp(0, SAMPLE_MAX);
@@ -170,31 +232,38 @@ struct Moments {
     sums: [i64; TERMS],
     /// Of products of terms; the lower triangle.
     products: [[i64; TERMS]; TERMS],
-    goal_sum: i64,
-    /// Of products of terms and goal.
-    goal: [i64; TERMS],
 }
 
 kernel! {
-    /// Adds up terms, goal and their products over the first `count` places.
-    fn moments(terms: &[[i32; SAMPLES]; TERMS], goal: &[i32; SAMPLES], count: usize) -> Moments {
-        let dot = |a: &[i32; SAMPLES], b: &[i32; SAMPLES]| -> i64 {
-            i64::from(a[..count].iter().zip(&b[..count]).map(|(a, b)| a * b).sum::<i32>())
-        };
-        let sum = |a: &[i32; SAMPLES]| i64::from(a[..count].iter().sum::<i32>());
+    /// Adds up terms and their products over the first `count` places.
+    fn moments(terms: &[[i32; SAMPLES]; TERMS], count: usize) -> Moments {
         let mut products = [[0; TERMS]; TERMS];
         for (i, row) in products.iter_mut().enumerate() {
             for j in 0..=i {
-                row[j] = dot(&terms[i], &terms[j]);
+                row[j] = dot(&terms[i], &terms[j], count);
             }
         }
-        Moments {
-            sums: terms.each_ref().map(sum),
-            products,
-            goal_sum: sum(goal),
-            goal: terms.each_ref().map(|term| dot(term, goal)),
-        }
+        let sum = |term: &[i32; SAMPLES]| i64::from(term[..count].iter().sum::<i32>());
+        Moments { sums: terms.each_ref().map(sum), products }
     }
+}
+
+kernel! {
+    /// Adds up what is to be explained, and its products with the terms.
+    fn goal_moments(terms: &[[i32; SAMPLES]; TERMS], goal: &[i32; SAMPLES], count: usize) -> (i64, [i64; TERMS]) {
+        let sum = i64::from(goal[..count].iter().sum::<i32>());
+        let mut products = [0; TERMS];
+        for (product, term) in products.iter_mut().zip(terms) {
+            *product = dot(term, goal, count);
+        }
+        (sum, products)
+    }
+}
+
+#[inline(always)]
+fn dot(a: &[i32; SAMPLES], b: &[i32; SAMPLES], count: usize) -> i64 {
+    let products = a[..count].iter().zip(&b[..count]).map(|(a, b)| a * b);
+    i64::from(products.sum::<i32>())
 }
 
 /// Fractional bits of factors of the decomposition and of weights while they are found.
@@ -203,22 +272,31 @@ const FACTOR_BITS: u32 = 18;
 const ENTRY_MAX: i64 = 1 << 31;
 const FACTOR_MAX: i64 = 1 << 30;
 const SOLUTION_MAX: i64 = 1 << 24;
+/// Largest weight: eight.
+const WEIGHT_MAX: i64 = 32767;
 
-impl Moments {
-    /// Weights of the least squared error with a ridge, by a decomposition into L D L'.
-    fn weights(&self, count: i64) -> [i32; TERMS] {
-        // Variances with six fractional bits, up to a factor of four, so that they stay below 2^30.
-        let shift = 2 * (count - 1).max(1).ilog2() + 2 - 6;
-        let covariance = |product: i64, a: i64, b: i64| (count * product - a * b) >> shift;
-        let ridge = RIDGE.map(|ridge| ((ridge * count * count) >> shift).max(1));
+/// The matrix of the normal equations with a ridge as L D L'.
+#[derive(Debug)]
+struct Decomposition {
+    /// Covariances keep six fractional bits, up to a factor of four, and stay below 2^30.
+    shift: u32,
+    /// L below its diagonal.
+    factors: [[i64; TERMS]; TERMS],
+    /// D.
+    pivots: [i64; TERMS],
+}
+
+impl Decomposition {
+    fn of(moments: &Moments, count: i64) -> Self {
+        // There are eight places or more, or none.
+        let shift = 2 * (count - 1).max(7).ilog2() - 4;
         let mut factors = [[0i64; TERMS]; TERMS];
         let mut pivots = [0i64; TERMS];
-        let mut solution = [0i64; TERMS];
         for i in 0..TERMS {
-            let own = self.sums[i];
             let mut row = [0i64; TERMS];
             for j in 0..=i {
-                let mut entry = covariance(self.products[i][j], own, self.sums[j]);
+                let product = count * moments.products[i][j];
+                let mut entry = (product - moments.sums[i] * moments.sums[j]) >> shift;
                 for k in 0..j {
                     entry -= (row[k] * factors[j][k]) >> FACTOR_BITS;
                 }
@@ -227,30 +305,40 @@ impl Moments {
                     factors[i][j] = quotient(row[j], pivots[j], FACTOR_MAX);
                 }
             }
-            // The diagonal entry took the factors of its own row as they were found.
-            pivots[i] = row[i].max(0) + ridge[i];
-            let mut right = covariance(self.goal[i], own, self.goal_sum);
+            // Rounding may leave less than nothing of what the terms before do not explain.
+            pivots[i] = row[i].max(0) + ((RIDGE[i] * count * count) >> shift).max(1);
+        }
+        Self {
+            shift,
+            factors,
+            pivots,
+        }
+    }
+
+    /// The weights for a right-hand side in the units of the products.
+    fn solve(&self, right: impl Fn(usize) -> i64) -> [i32; TERMS] {
+        let mut solution = [0i64; TERMS];
+        for i in 0..TERMS {
+            let mut entry = right(i) >> self.shift;
             for k in 0..i {
-                right -= (factors[i][k] * solution[k]) >> FACTOR_BITS;
+                entry -= (self.factors[i][k] * solution[k]) >> FACTOR_BITS;
             }
-            solution[i] = right.clamp(-ENTRY_MAX, ENTRY_MAX);
+            solution[i] = entry.clamp(-ENTRY_MAX, ENTRY_MAX);
         }
         for i in (0..TERMS).rev() {
-            let mut weight = quotient(solution[i], pivots[i], SOLUTION_MAX);
+            let mut weight = quotient(solution[i], self.pivots[i], SOLUTION_MAX);
             for k in i + 1..TERMS {
-                weight -= (factors[k][i] * solution[k]) >> FACTOR_BITS;
+                weight -= (self.factors[k][i] * solution[k]) >> FACTOR_BITS;
             }
             solution[i] = weight.clamp(-SOLUTION_MAX, SOLUTION_MAX);
         }
         const EXTRA: u32 = FACTOR_BITS - WEIGHT_BITS;
         solution.map(|weight| {
-            ((weight + (1 << (EXTRA - 1))) >> EXTRA).clamp(-WEIGHT_MAX, WEIGHT_MAX) as i32
+            let rounded = (weight + (1 << (EXTRA - 1))) >> EXTRA;
+            rounded.clamp(-WEIGHT_MAX, WEIGHT_MAX) as i32
         })
     }
 }
-
-/// Largest weight: eight.
-const WEIGHT_MAX: i64 = 32767;
 
 /// A quotient with [`FACTOR_BITS`] fractional bits, limited.
 fn quotient(entry: i64, pivot: i64, most: i64) -> i64 {
@@ -285,7 +373,7 @@ mod tests {
 
     fn predicted(luma: &PlaneBuffer, chroma: &PlaneBuffer, site: &Site) -> Vec<i32> {
         let mut out = vec![-1; site.shape.area()];
-        predict_from_luma_taps(luma, chroma, site, &mut out);
+        LumaTaps::new(luma, site).predict(chroma, &mut out);
         out
     }
 

@@ -10,7 +10,7 @@ pub(crate) mod neural;
 
 pub(crate) use border::{Border, Known};
 pub(crate) use cfl::predict_from_luma;
-pub(crate) use luma_taps::predict_from_luma_taps;
+pub(crate) use luma_taps::LumaTaps;
 use modes::{Predict, predict_shape};
 
 use crate::tile::intra::neural::NeuralIntra;
