@@ -10,7 +10,7 @@ use crate::encoder::reference_search::ReferenceSearch;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::intra::{HORIZONTAL, Predictor, VERTICAL};
 use crate::tile::state::{Site, Surroundings};
-use crate::tile::syntax::{self, CHROMA_MODES, FROM_LUMA};
+use crate::tile::syntax::{self, CHROMA_MODES, FROM_LUMA, FROM_LUMA_TAPS};
 use crate::tile::syntax::{Coefficients, Leaf};
 use crate::tile::transform::BasisOrientation;
 use tessera_dict::basis::MAX_BASES;
@@ -120,15 +120,19 @@ impl ChromaModeSearch<'_, '_> {
             let bits = metered(self.patches.models, |meter| {
                 syntax::code_chroma_mode(meter, canvas, x, y, shape, luma_mode, mode);
             });
+            let taps = (mode == FROM_LUMA_TAPS).then(|| self.patches.recon.luma_taps(&sites[0]));
             [0, 1].map(|i| {
                 let mut prediction = self.patches.recon.samples.take(shape.area());
-                self.patches.recon.predict(
-                    &sites[i],
-                    &predictors[i],
-                    mode,
-                    luma_mode,
-                    &mut prediction,
-                );
+                match &taps {
+                    Some(taps) => taps.predict(&canvas.components[i], &mut prediction),
+                    None => self.patches.recon.predict(
+                        &sites[i],
+                        &predictors[i],
+                        mode,
+                        luma_mode,
+                        &mut prediction,
+                    ),
+                }
                 self.patches
                     .mode_candidate(&sites[i], mode, bits / 2.0, prediction)
             })
@@ -136,7 +140,8 @@ impl ChromaModeSearch<'_, '_> {
         let candidates = 0..self.patches.tile.speed.prediction.chroma_candidates;
         let straight = self.straight_mode(&sites[0], luma_mode);
         let straight = straight.filter(|mode| !candidates.contains(mode));
-        let mut modes: Vec<_> = candidates.chain(straight).map(trials).collect();
+        let tried = candidates.chain(straight).chain([FROM_LUMA_TAPS]);
+        let mut modes: Vec<_> = tried.map(trials).collect();
         ReferenceSearch::new(self.patches, &self.lookahead.matches)
             .add_chroma(sites, predictors, &mut modes);
         modes.sort_by(|a, b| estimate_of(a).total_cmp(&estimate_of(b)));

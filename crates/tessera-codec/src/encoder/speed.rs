@@ -49,7 +49,7 @@ pub struct PartitionSettings {
 pub struct PredictionSettings {
     /// Luma modes whose bases are tried.
     pub modes: usize,
-    /// Chroma modes whose predictions are made.
+    /// Chroma modes whose predictions are made, beside several taps of luma and what the look-ahead suggests.
     pub chroma_candidates: usize,
     /// Chroma modes that are coded in full.
     pub chroma_modes: usize,
@@ -218,6 +218,8 @@ const fn narrow(
         block_bits: 8.0,
         pruned: true,
     };
+    // Taps of luma leave nothing for the planar mode to win.
+    settings.prediction.chroma_candidates = 2;
     settings.transform.options = Options::within(options);
     settings
 }

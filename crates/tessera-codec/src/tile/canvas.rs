@@ -60,6 +60,12 @@ pub(crate) struct PlaneBuffer {
 }
 
 impl PlaneBuffer {
+    /// One sample.
+    #[inline(always)]
+    pub(crate) fn sample(&self, x: usize, y: usize) -> i32 {
+        i32::from(self.data[y * self.stride + x])
+    }
+
     /// Writes a patch, clamped to the sample range.
     pub(crate) fn store(&mut self, x: usize, y: usize, width: usize, patch: &[i32]) {
         let rows = self.data[y * self.stride + x..].chunks_mut(self.stride);

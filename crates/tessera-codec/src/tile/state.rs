@@ -7,14 +7,16 @@ use crate::tile::entropy::coder::BinaryCoder;
 use crate::tile::entropy::mix::PlaneKind;
 use crate::tile::graphics::GraphicsLayer;
 use crate::tile::intra::neural::{NeuralContext, NeuralIntra};
-use crate::tile::intra::{Border, PLANAR, Predictor, predict_from_luma};
+use crate::tile::intra::{Border, LumaTaps, PLANAR, Predictor, predict_from_luma};
 use crate::tile::loop_filter::network::restored;
 use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
 use crate::tile::quantiser_map::QuantiserMap;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
 use crate::tile::syntax::patch_context::{Expected, PatchContext, activity_class, gradient_class};
-use crate::tile::syntax::{self, AtomUse, Block, Coefficients, FROM_LUMA, Leaf, ModeContexts};
+use crate::tile::syntax::{
+    self, AtomUse, Block, Coefficients, FROM_LUMA, FROM_LUMA_TAPS, Leaf, ModeContexts,
+};
 use crate::tile::transform::quantiser::{MAX_INDEX, Step};
 use crate::tile::transform::weights::FrequencyWeights;
 use crate::tile::transform::{BasisOrientation, synthesise, synthesise_atom};
@@ -517,6 +519,11 @@ impl<'a> TileState<'a> {
         }
     }
 
+    /// What luma tells about both components of a chroma patch.
+    pub(crate) fn luma_taps<'s>(&'s self, site: &'s Site) -> LumaTaps<'s> {
+        LumaTaps::new(&self.luma.components[0], site)
+    }
+
     /// Prediction of a patch by its coded mode.
     pub(crate) fn predict(
         &self,
@@ -531,6 +538,10 @@ impl<'a> TileState<'a> {
             PlaneKind::Chroma if mode == FROM_LUMA => {
                 let (luma, chroma) = (&self.luma.components[0], self.canvas(site.kind));
                 predict_from_luma(luma, chroma, site, &predictor.raw, out);
+            }
+            PlaneKind::Chroma if mode == FROM_LUMA_TAPS => {
+                let chroma = &self.canvas(site.kind).components[site.component];
+                self.luma_taps(site).predict(chroma, out);
             }
             PlaneKind::Chroma => predictor.predict(syntax::chroma_base_mode(mode, luma_mode), out),
         }

@@ -4,12 +4,14 @@
 
 mod border;
 mod cfl;
+mod luma_taps;
 mod modes;
 pub(crate) mod neural;
 pub(crate) mod packed_net;
 
 pub(crate) use border::{Border, Known};
 pub(crate) use cfl::predict_from_luma;
+pub(crate) use luma_taps::LumaTaps;
 use modes::{Predict, predict_shape};
 
 use crate::tile::intra::neural::NeuralIntra;

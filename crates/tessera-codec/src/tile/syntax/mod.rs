@@ -15,7 +15,8 @@ pub(crate) use coefficients::last_class;
 pub(crate) use coefficients::{code_basis, code_coded, code_last, code_levels};
 pub(crate) use leaf::{Coefficients, Leaf};
 pub(crate) use mode::{
-    CHROMA_MODES, FROM_LUMA, ModeContexts, chroma_base_mode, code_chroma_mode, code_luma_mode,
+    CHROMA_MODES, FROM_LUMA, FROM_LUMA_TAPS, ModeContexts, chroma_base_mode, code_chroma_mode,
+    code_luma_mode,
 };
 #[cfg(feature = "encoder")]
 pub(crate) use partition::split_costs;

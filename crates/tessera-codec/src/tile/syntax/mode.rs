@@ -151,8 +151,10 @@ impl ModeContexts {
 pub(crate) const CHROMA_MODES: usize = 6;
 /// Chroma predicted linearly from luma.
 pub(crate) const FROM_LUMA: usize = 0;
+/// Chroma predicted from several taps of luma: index 0 too, told apart by a decision of its own.
+pub(crate) const FROM_LUMA_TAPS: usize = 8;
 
-/// The luma-style mode behind a chroma mode index (except [`FROM_LUMA`]).
+/// The luma-style mode behind a chroma mode index (except [`FROM_LUMA`] and [`FROM_LUMA_TAPS`]).
 pub(crate) fn chroma_base_mode(index: usize, luma_mode: usize) -> usize {
     const LIST: [usize; 4] = [PLANAR, MEAN, VERTICAL, HORIZONTAL];
     match index {
@@ -162,7 +164,15 @@ pub(crate) fn chroma_base_mode(index: usize, luma_mode: usize) -> usize {
     }
 }
 
-/// Codes the index of the chroma mode.
+/// The index of a chroma mode as its first decisions and its neighbours see it.
+fn chroma_index(mode: usize) -> usize {
+    match mode {
+        FROM_LUMA_TAPS => FROM_LUMA,
+        index => index,
+    }
+}
+
+/// Codes the chroma mode.
 pub(crate) fn code_chroma_mode<C: BinaryCoder>(
     coder: &mut C,
     canvas: &Canvas,
@@ -170,11 +180,11 @@ pub(crate) fn code_chroma_mode<C: BinaryCoder>(
     y: usize,
     shape: Shape,
     luma_mode: usize,
-    index: usize,
+    mode: usize,
 ) -> usize {
     let neighbour = |dx: isize, dy: isize| {
         let cell = canvas.cell(x as isize + dx, y as isize + dy);
-        cell.map_or(7, |cell| u32::from(cell.mode))
+        cell.map_or(7, |cell| chroma_index(cell.mode.into()) as u32)
     };
     let (left, above) = (neighbour(-1, 0), neighbour(0, -1));
     let group = shape.size_group() as u32;
@@ -183,20 +193,25 @@ pub(crate) fn code_chroma_mode<C: BinaryCoder>(
         group << 3,
         (luma_mode.min(2) as u32) << 3 | group << 5,
     ];
-    code_chroma_index(coder, cells, index)
+    code_chroma_decisions(coder, cells, mode)
 }
 
 kernel! {
     /// Codes a chroma mode in cells of this kind.
-    fn code_chroma_index<C: BinaryCoder>(coder: &mut C, cells: [u32; 3], index: usize) -> usize {
-        let [a, b, c] = cells;
-        for i in 0..CHROMA_MODES as u32 - 1 {
+    fn code_chroma_decisions<C: BinaryCoder>(coder: &mut C, cells: [u32; 3], mode: usize) -> usize {
+        const LAST: usize = CHROMA_MODES - 1;
+        let mut decide = #[inline(always)] |question: usize, bit: bool| {
+            let (i, [a, b, c]) = (question as u32, cells);
             let contexts = Contexts::new([i | a, i | b, i | c], i);
-            let is_it = index == i as usize;
-            if coder.bit(PlaneKind::Chroma, Element::ChromaMode, &contexts, is_it) {
-                return i as usize;
-            }
+            coder.bit(PlaneKind::Chroma, Element::ChromaMode, &contexts, bit)
+        };
+        let mut index = 0;
+        while index < LAST && !decide(index, index == chroma_index(mode)) {
+            index += 1;
         }
-        CHROMA_MODES - 1
+        if index == FROM_LUMA && decide(LAST, mode == FROM_LUMA_TAPS) {
+            return FROM_LUMA_TAPS;
+        }
+        index
     }
 }
