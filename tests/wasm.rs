@@ -13,6 +13,7 @@ mod webdriver;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use conformance::{Entry, MANIFEST, REFERENCE_DICTIONARY, folder, packs_folder, reference_folder};
+use moxcms::ColorProfile;
 use serde_json::{Value, json};
 use server::Server;
 use std::fs;
@@ -46,6 +47,16 @@ fn tiled() -> (Picture, Vec<u8>) {
     let picture = picture.unwrap();
     let encoded = Encoder::new().effort(1).tile_log2(6).encode(&picture);
     (picture, encoded.unwrap().bytes)
+}
+
+/// A picture of one colour and four tiles with the profile of wide displays, and one with the profile of sRGB.
+fn profiled() -> [Vec<u8>; 2] {
+    [ColorProfile::new_display_p3(), ColorProfile::new_srgb()].map(|profile| {
+        let mut picture = Picture::rgb8(100, 100, [200, 100, 50].repeat(10_000)).unwrap();
+        picture.metadata.icc = Some(profile.encode().unwrap());
+        let encoder = Encoder::new().effort(1).tile_log2(6).lossless(true);
+        encoder.encode(&picture).unwrap().bytes
+    })
 }
 
 struct Site {
@@ -135,6 +146,9 @@ fn the_package_works_in_node() {
     let tests = workspace().join("crates/tessera-wasm/tests/node.test.mjs");
     let (picture, file) = tiled();
     fs::write(folder.path().join("tiled.tsr"), &file).unwrap();
+    for (name, file) in ["wide.tsr", "srgb.tsr"].iter().zip(profiled()) {
+        fs::write(folder.path().join(name), file).unwrap();
+    }
     let decoded = tessera_codec::decode(&file).unwrap();
     let tessera_codec::Samples::U8(samples) = decoded.samples() else {
         panic!("eight bits went in");
@@ -322,6 +336,25 @@ fn workers_decode_what_one_thread_decodes_and_can_be_stopped() {
         rest,
         [json!(true), json!("AbortError"), json!(30), json!(20)]
     );
+}
+
+#[test]
+#[ignore = "needs `cargo xtask wasm` and Chromium"]
+fn colours_of_a_profile_are_turned_into_srgb_by_a_module_that_others_do_without() {
+    let site = Site::open();
+    let wide = STANDARD.encode(&profiled()[0]);
+    let found = site.run(&format!(
+        "await tessera.init({{ workers: 2 }});
+         const loaded = () => performance.getEntriesByType('resource').some(({{ name }}) => name.endsWith('colour.wasm'));
+         await tessera.decode(await fetch('/streams/tiles.tsr'));
+         const before = loaded();
+         const file = Uint8Array.from(atob('{wide}'), (letter) => letter.charCodeAt(0));
+         const {{ data }} = await tessera.decode(file);
+         const [red, green, blue] = data;
+         const even = data.every((value, at) => value === data[at % 4]);
+         return [before, loaded(), even, red > 205 && green < 100 && blue < 45, data[3]];"
+    ));
+    assert_eq!(found, json!([false, true, true, true, 255]));
 }
 
 /// Drops a file on the page.

@@ -72,7 +72,13 @@ export class Codec {
     return { number, info, tiles: new Uint32Array(this.output()) };
   }
 
-  /** Decodes one tile of an open picture to RGBA. */
+  /** The colour profile of an open picture. */
+  profile(number) {
+    this.withInput([], () => this.exports.tessera_profile(number));
+    return new Uint8Array(this.output());
+  }
+
+  /** Decodes one tile of an open picture to RGBA in the colours of its profile. */
   decodeTile(number, index, bytes) {
     const length = bytes.byteLength;
     this.withInput([bytes], (at) => this.exports.tessera_decode_tile(number, index, at, length));
@@ -124,7 +130,7 @@ export class Codec {
     return JSON.parse(this.text());
   }
 
-  /** Decodes a whole file, or a region, or smaller, to RGBA or to the samples as they are stored. */
+  /** Decodes a whole file, or a region, or smaller, to RGBA in the colours of its profile or to the samples as they are stored. */
   decode(bytes, { region, maxSide = 0, raw = false } = {}) {
     const { x, y, width, height } = region ?? { x: 0, y: 0, width: 0, height: 0 };
     const { tessera_decode } = this.exports;

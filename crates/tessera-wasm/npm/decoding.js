@@ -80,10 +80,10 @@ function checkRegion(region, info) {
 }
 
 /** A whole file by one worker: pictures of one tile, and those that are scaled down as they are decoded. */
-async function decodeWhole(pool, arrival, { region, maxSide, raw }, { needs, signal }) {
+async function decodeWhole(pool, arrival, { region, maxSide, raw, picture }, { needs, signal }) {
   await arrival.until(Infinity);
   const bytes = arrival.slice(0, arrival.length);
-  const job = { call: 'decode', args: { bytes, region, maxSide, raw }, needs };
+  const job = { call: 'decode', args: { bytes, region, maxSide, raw, picture }, needs };
   return pool.run(job, { signal, transfer: [bytes.buffer] }).catch((error) => {
     throw asFormat(error);
   });
@@ -96,7 +96,7 @@ async function decodeTiles(pool, arrival, { tiles, picture }, part, { needs, sig
     await arrival.until(tile.end);
     if (signal?.aborted) throw abortError(signal);
     const bytes = arrival.slice(tile.start, tile.end);
-    const job = { call: 'tile', args: { picture: picture.key, index: tile.index, bytes }, needs: [...needs, picture] };
+    const job = { call: 'tile', args: { picture: picture.key, index: tile.index, bytes }, needs };
     const data = await pool.run(job, { signal, transfer: [bytes.buffer] });
     paste(pixels, part, tile, data);
     onTile?.({ x: tile.x, y: tile.y, image: imageData(data, tile.width, tile.height) });
@@ -113,22 +113,25 @@ async function checkEnd(arrival, tiles) {
   if (arrival.length > end) throw new TesseraError('format', 'the file: unknown data after the last tile; the file is damaged or from a newer encoder');
 }
 
-/** Decodes a file to `ImageData`. */
+/** Decodes a file to `ImageData`; `options.colour` loads the module for colour profiles. */
 export async function decodeImage(pool, source, options) {
   const { region, maxSide = 0, signal, onHeader, onTile } = options;
   const arrival = await Arrival.of(source, signal);
   const head = await openHead(pool, arrival, options.needs, signal);
   try {
-    const { info, tiles } = head;
+    const { info, tiles, picture } = head;
     const part = region ? checkRegion(region, info) : { x: 0, y: 0, width: info.width, height: info.height };
     onHeader?.(info);
+    const needs = [...options.needs, picture];
+    if (info.profile) needs.push({ kind: 'colour', key: 'colour', bytes: await options.colour() });
     if (tiles.length === 1 || maxSide > 0) {
-      const { data, width, height } = await decodeWhole(pool, arrival, { region, maxSide }, options);
+      const wanted = { region, maxSide, picture: picture.key };
+      const { data, width, height } = await decodeWhole(pool, arrival, wanted, { needs, signal });
       const image = imageData(data, width, height);
       onTile?.({ x: part.x, y: part.y, image });
       return image;
     }
-    const image = await decodeTiles(pool, arrival, head, part, options);
+    const image = await decodeTiles(pool, arrival, head, part, { needs, signal, onTile });
     if (!region) await checkEnd(arrival, tiles);
     return image;
   } catch (error) {

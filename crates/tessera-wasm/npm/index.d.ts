@@ -22,6 +22,8 @@ export interface PictureInfo {
   alpha: boolean;
   /** Bits of a sample: 8, 10, 12 or 16. */
   depth: number;
+  /** Whether its colours have a profile of their own; `decode` turns them into sRGB. */
+  profile: boolean;
   /** Number of tiles, which are decoded side by side. */
   tiles: number;
   /** The dictionary it needs: `builtin:N`, or the identity of a learned one in hexadecimal digits. */
@@ -84,6 +86,8 @@ export interface InitOptions {
   decoder?: Bytes | WebAssembly.Module | (() => unknown);
   /** The encoder's module, likewise. It is loaded when something is encoded. */
   encoder?: Bytes | WebAssembly.Module | (() => unknown);
+  /** The module for colour profiles, likewise. It is loaded when a picture has one. */
+  colour?: Bytes | WebAssembly.Module | (() => unknown);
   /** The built-in dictionary, likewise. It is kept in the browser's cache. */
   dictionary?: Bytes | (() => unknown);
   /** The worker's script, or a function that starts a worker. */

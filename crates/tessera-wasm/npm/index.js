@@ -14,6 +14,7 @@ const ENCODERS = 2;
 let settings = { ...ASSETS };
 let pools = {};
 let builtin;
+let colourModule;
 
 /**
  * Says where things are, and loads what decoding needs. Without it the first call does so with the files beside this
@@ -30,11 +31,12 @@ export function end() {
   for (const pool of Object.values(pools)) pool.then((pool) => pool.end()).catch(() => {});
   pools = {};
   builtin = undefined;
+  colourModule = undefined;
 }
 
 /** Decodes a file (bytes, a `Blob`, a `Response`, a stream) to `ImageData` in sRGB. */
 export async function decode(source, options = {}) {
-  return decodeImage(await decoderPool(), source, { ...options, needs: await dictionaryNeeds(options.dictionaries) });
+  return decodeWith(source, { ...options, needs: await dictionaryNeeds(options.dictionaries) });
 }
 
 /** Decodes a file to its samples as they are stored: any depth, gray as one channel, colours as its profile has them. */
@@ -44,9 +46,8 @@ export async function decodeSamples(source, options = {}) {
 
 /** Opens a pack of pictures (bytes or a `Blob`, of which only the parts that are needed are read). */
 export async function openPack(source) {
-  const decode = async (file, options) => decodeImage(await decoderPool(), file, options);
   const decodeSamples = async (file, options) => decodeRaw(await decoderPool(), file, options);
-  return readPack(source, { pool: decoderPool, needs: dictionaryNeeds, decode, decodeSamples });
+  return readPack(source, { pool: decoderPool, needs: dictionaryNeeds, decode: decodeWith, decodeSamples });
 }
 
 /** What a file says of itself, without decoding it. */
@@ -88,6 +89,21 @@ export async function ssimulacra2(a, b, { signal } = {}) {
   const args = { a: copyOf(a), b: copyOf(b), width, height };
   const pool = await encoderPool();
   return pool.run({ call: 'ssimulacra2', args }, { signal, transfer: [args.a.buffer, args.b.buffer] });
+}
+
+async function decodeWith(source, options) {
+  return decodeImage(await decoderPool(), source, { ...options, colour: loadColour });
+}
+
+/** The module for colour profiles, which only pictures with one need. */
+async function loadColour() {
+  colourModule ??= moduleOf(settings.colour);
+  try {
+    return await colourModule;
+  } catch (error) {
+    colourModule = undefined;
+    throw error;
+  }
 }
 
 /** A pool, made once; what could not be loaded is tried again by the next call. */

@@ -1,4 +1,5 @@
 import { Codec } from './codec.js';
+import { Colour } from './colour.js';
 import { TesseraError } from './errors.js';
 
 /** An instance that has grown beyond this is not kept: a module cannot give memory back. */
@@ -18,10 +19,11 @@ export class Jobs {
   /** Does a job; `onProgress` hears of the pixels of every tile an encoder has done. */
   async run({ call, args, needs = [] }, onProgress) {
     this.onProgress = onProgress;
-    this.codec ??= await Codec.create(this.module, this.builtin, (pixels) => this.onProgress?.(pixels));
+    this.created ??= Codec.create(this.module, this.builtin, (pixels) => this.onProgress?.(pixels));
+    this.codec = await this.created;
     try {
       for (const need of needs) this.attach(need);
-      return this[call](args);
+      return await this[call](args);
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
       this.forget();
@@ -36,7 +38,7 @@ export class Jobs {
 
   /** Drops the instance and all it knows. */
   forget() {
-    this.codec = undefined;
+    this.created = this.codec = undefined;
     this.attached.clear();
   }
 
@@ -49,6 +51,7 @@ export class Jobs {
 
   opened({ kind, bytes, length, end, dictionary, pack, index }) {
     switch (kind) {
+      case 'colour': return { module: bytes };
       case 'picture': return this.codec.open(bytes, length);
       case 'pack': return this.codec.openPack(bytes, end, length, dictionary);
       case 'predicting': return this.codec.addPredicting(this.attached.get(pack).pack, index, bytes);
@@ -61,8 +64,18 @@ export class Jobs {
     return { info, tiles };
   }
 
-  tile({ picture, index, bytes }) {
-    return this.codec.decodeTile(this.attached.get(picture).number, index, bytes);
+  async tile({ picture, index, bytes }) {
+    const data = this.codec.decodeTile(this.attached.get(picture).number, index, bytes);
+    await this.toSrgb(picture, data);
+    return data;
+  }
+
+  /** Turns pixels of an open picture into sRGB, if it has another profile. */
+  async toSrgb(picture, data) {
+    const open = this.attached.get(picture);
+    if (!open?.info.profile) return;
+    open.colour ??= await Colour.create(this.attached.get('colour').module, this.codec.profile(open.number));
+    open.colour.toSrgb(data);
   }
 
   close({ picture }) {
@@ -88,8 +101,10 @@ export class Jobs {
     return this.codec.describe(bytes);
   }
 
-  decode({ bytes, ...options }) {
-    return this.codec.decode(bytes, options);
+  async decode({ bytes, picture, ...options }) {
+    const image = this.codec.decode(bytes, options);
+    await this.toSrgb(picture, image.data);
+    return image;
   }
 
   encode({ pixels, dictionary, ...settings }) {

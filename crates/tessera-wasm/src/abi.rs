@@ -1,12 +1,14 @@
-//! The functions that JavaScript calls.
+//! The functions of the decoder and the encoder.
 //!
-//! Input lies in memory that [`tessera_alloc`] gave. A call returns zero or a number, or minus the number of what
-//! made it fail; what it made, or a sentence about the failure, is the output, to be copied before the next call.
+//! Input lies in memory that [`tessera_alloc`](crate::memory::tessera_alloc) gave. A call returns zero or a number, or minus
+//! the number of what made it fail; what it made, or a sentence about the failure, is the output, to be copied before the
+//! next call.
 
 #![allow(unsafe_code, reason = "the border to JavaScript")]
 
 use crate::failure::{Failure, Result};
 use crate::instance::{Form, Instance, Wanted};
+use crate::memory::bytes;
 use std::cell::RefCell;
 use tessera_codec::Rect;
 
@@ -23,38 +25,6 @@ fn call(work: impl FnOnce(&mut Instance) -> Result<usize>) -> i32 {
             -(cause as i32)
         }
     })
-}
-
-/// The bytes at a place that JavaScript names.
-///
-/// # Safety
-/// There are `len` bytes at `place` that nobody changes during the call.
-unsafe fn bytes<'a>(place: *const u8, len: usize) -> &'a [u8] {
-    if len == 0 {
-        return &[];
-    }
-    // SAFETY: the caller keeps the promise above.
-    unsafe { std::slice::from_raw_parts(place, len) }
-}
-
-/// Memory for input, or null if there is none left. It is given back by [`tessera_free`].
-#[unsafe(no_mangle)]
-pub extern "C" fn tessera_alloc(len: usize) -> *mut u8 {
-    let Ok(buffer) = crate::rgba::zeroed(len) else {
-        return std::ptr::null_mut();
-    };
-    Box::into_raw(buffer.into_boxed_slice()).cast()
-}
-
-/// Gives memory back.
-///
-/// # Safety
-/// `place` came from [`tessera_alloc`] with the same `len`, and nobody uses it any more.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tessera_free(place: *mut u8, len: usize) {
-    let slice = std::ptr::slice_from_raw_parts_mut(place, len);
-    // SAFETY: this is the box that `tessera_alloc` took apart.
-    drop(unsafe { Box::from_raw(slice) });
 }
 
 /// Where the output of the last call lies.
@@ -114,7 +84,13 @@ pub extern "C" fn tessera_tiles(picture: usize) -> i32 {
     call(|instance| instance.tiles(picture).map(|()| 0))
 }
 
-/// Decodes a tile of an open picture, of which all bytes are given, to RGBA.
+/// The colour profile of an open picture: no bytes if it has none, or no colours.
+#[unsafe(no_mangle)]
+pub extern "C" fn tessera_profile(picture: usize) -> i32 {
+    call(|instance| instance.profile(picture).map(|()| 0))
+}
+
+/// Decodes a tile of an open picture, of which all bytes are given, to RGBA in the colours of its profile.
 ///
 /// # Safety
 /// As for all input: `len` bytes at `tile`.
@@ -223,7 +199,7 @@ pub unsafe extern "C" fn tessera_describe(file: *const u8, len: usize) -> i32 {
 }
 
 /// Decodes a whole file, or a region of it unless `width` is zero, no side longer than `max_side` unless that is zero,
-/// to RGBA or, if `raw` is not zero, to its samples. The output is width, height, channels, bits and the samples.
+/// to RGBA in the colours of its profile or, if `raw` is not zero, to its samples. The output is width, height, channels, bits and the samples.
 ///
 /// # Safety
 /// As for all input: `len` bytes at `file`.

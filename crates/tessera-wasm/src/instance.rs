@@ -1,6 +1,5 @@
 //! Everything one instance of the module holds: dictionaries, open pictures, and the output of the last call.
 
-use crate::colour::ToSrgb;
 use crate::failure::{Cause, Failure, Result};
 use crate::open_pack::OpenPack;
 use crate::open_picture::{OpenPicture, description};
@@ -16,7 +15,7 @@ const MEMORY: u64 = 2 << 30;
 /// What is made of the samples of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Eight bits, red, green, blue, alpha, in sRGB.
+    /// Eight bits, red, green, blue, alpha, colours as the profile has them.
     Rgba,
     /// As they are stored, two bytes each (low byte first) if deeper than eight bits, colours as the profile has them.
     Raw,
@@ -87,7 +86,7 @@ impl Instance {
     /// Opens a file of `len` bytes by its start and returns its number; its description is the output.
     pub(crate) fn open(&mut self, start: &[u8], len: usize) -> Result<usize> {
         let picture = OpenPicture::new(&self.decoder()?, start, len)?;
-        self.output = picture.description().into_bytes();
+        self.output = picture.description()?.into_bytes();
         Ok(kept(&mut self.pictures, picture))
     }
 
@@ -141,6 +140,12 @@ impl Instance {
         Ok(())
     }
 
+    /// The colour profile of an open picture, or nothing if it needs none.
+    pub(crate) fn profile(&mut self, number: usize) -> Result<()> {
+        self.output = self.picture(number)?.profile()?.unwrap_or_default();
+        Ok(())
+    }
+
     /// Decodes one tile of an open picture.
     pub(crate) fn decode_tile(&mut self, number: usize, tile: usize, bytes: &[u8]) -> Result<()> {
         let mut out = std::mem::take(&mut self.output);
@@ -165,7 +170,7 @@ impl Instance {
     pub(crate) fn describe(&mut self, file: &[u8]) -> Result<()> {
         let coded = self.decoder()?.parse(file)?;
         coded.check_end()?;
-        self.output = description(coded.header(), coded.grid().count()).into_bytes();
+        self.output = description(&coded)?.into_bytes();
         Ok(())
     }
 
@@ -244,12 +249,7 @@ fn head(picture: &Picture, channels: usize, bits: u32) -> Vec<u8> {
 
 fn rgba_output(picture: &Picture) -> Result<Vec<u8>> {
     let mut out = head(picture, 4, 8);
-    let start = out.len();
     rgba::append(picture, &mut out)?;
-    let icc = picture.metadata.icc.as_deref();
-    if let Some(to_srgb) = icc.and_then(ToSrgb::new) {
-        to_srgb.apply(&mut out[start..]);
-    }
     Ok(out)
 }
 

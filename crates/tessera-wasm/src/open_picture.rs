@@ -1,16 +1,14 @@
 //! A picture whose header and tile table are here, while its tiles arrive.
 
-use crate::colour::ToSrgb;
 use crate::failure::Result;
 use crate::pieces::PieceReader;
 use crate::rgba;
-use tessera_codec::{CodedPicture, Colour, Decoder, Header};
+use tessera_codec::{CodedPicture, Colour, Decoder};
 
 /// Bytes that hold everything in front of the first tile, and the tile that is being decoded.
 pub(crate) struct OpenPicture {
     reader: PieceReader,
     coded: CodedPicture<'static>,
-    to_srgb: Option<ToSrgb>,
 }
 
 impl OpenPicture {
@@ -20,17 +18,17 @@ impl OpenPicture {
         let coded = decoder.open(reader.clone())?;
         // Tiles come again, each when it is to be decoded.
         reader.cut_start(coded.tile_range(0).start);
-        let to_srgb = coded.metadata()?.icc.and_then(|icc| ToSrgb::new(&icc));
-        Ok(Self {
-            reader,
-            coded,
-            to_srgb,
-        })
+        Ok(Self { reader, coded })
     }
 
     /// What a page wants to know of a picture, as JSON.
-    pub(crate) fn description(&self) -> String {
-        description(self.coded.header(), self.tile_count())
+    pub(crate) fn description(&self) -> Result<String> {
+        description(&self.coded)
+    }
+
+    /// The profile that its colours belong to, if it has one.
+    pub(crate) fn profile(&self) -> Result<Option<Vec<u8>>> {
+        profile(&self.coded)
     }
 
     /// Number of tiles.
@@ -50,30 +48,36 @@ impl OpenPicture {
         (0..self.tile_count()).flat_map(tile).collect()
     }
 
-    /// Decodes a tile of which `bytes` are all, to RGBA.
+    /// Decodes a tile of which `bytes` are all, to RGBA in the colours of its profile.
     pub(crate) fn decode_tile(&self, index: usize, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let range = self.coded.tile_range(index);
         self.reader.set_piece(range.start, bytes.to_vec());
         let band = self.coded.decode_band(self.coded.grid().rect(index));
         self.reader.set_piece(0, Vec::new());
-        rgba::append(&band?.intact()?, out)?;
-        if let Some(to_srgb) = &self.to_srgb {
-            to_srgb.apply(out);
-        }
-        Ok(())
+        rgba::append(&band?.intact()?, out)
     }
 }
 
 /// Size, format and dictionary of a picture.
-pub(crate) fn description(header: &Header, tiles: usize) -> String {
-    let channels = header.format.channels();
-    let gray = header.format.colour == Colour::Gray;
-    format!(
-        r#"{{"width":{},"height":{},"channels":{channels},"gray":{gray},"alpha":{},"depth":{},"tiles":{tiles},"dictionary":"{}"}}"#,
+pub(crate) fn description(coded: &CodedPicture<'_>) -> Result<String> {
+    let header = coded.header();
+    let format = header.format;
+    Ok(format!(
+        r#"{{"width":{},"height":{},"channels":{},"gray":{},"alpha":{},"depth":{},"profile":{},"tiles":{},"dictionary":"{}"}}"#,
         header.width,
         header.height,
-        header.format.alpha,
-        header.format.depth.bits(),
+        format.channels(),
+        format.colour == Colour::Gray,
+        format.alpha,
+        format.depth.bits(),
+        profile(coded)?.is_some(),
+        coded.grid().count(),
         header.dictionary,
-    )
+    ))
+}
+
+/// The profile of a picture in colour: gray is shown as it is.
+fn profile(coded: &CodedPicture<'_>) -> Result<Option<Vec<u8>>> {
+    let coloured = coded.header().format.colour != Colour::Gray;
+    Ok(coded.metadata()?.icc.filter(|_| coloured))
 }

@@ -3,15 +3,6 @@
 use crate::failure::{Cause, Failure, Result};
 use tessera_codec::{Colour, Picture, PixelFormat, Samples};
 
-/// Makes a buffer, or says that there is no memory for it.
-pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    let made = buffer.try_reserve_exact(len);
-    made.map_err(|_| Failure::new(Cause::Memory, format!("no memory for {len} bytes")))?;
-    buffer.resize(len, 0);
-    Ok(buffer)
-}
-
 /// Appends a picture as RGBA.
 pub(crate) fn append(picture: &Picture, out: &mut Vec<u8>) -> Result<()> {
     let start = out.len();

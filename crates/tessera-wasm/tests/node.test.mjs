@@ -77,6 +77,23 @@ test('deep samples keep their depth, and are rounded for a canvas', async () => 
   assert.equal(shown.data.length / 4, data.length / channels);
 });
 
+test('colours of a profile become those of sRGB, whole, smaller or in part', async () => {
+  const wide = readFileSync(join(TESSERA_OUT, 'wide.tsr'));
+  const { data } = await tessera.decode(wide);
+  assert.ok(data[0] > 205 && data[1] < 100 && data[2] < 45 && data[3] === 255, data.subarray(0, 4));
+  const options = [{}, { maxSide: 10 }, { region: { x: 50, y: 50, width: 40, height: 40 } }];
+  for (const image of await Promise.all(options.map((option) => tessera.decode(wide, option)))) {
+    assert.ok(image.data.every((value, at) => value === data[at % 4]));
+  }
+  assert.deepEqual([...(await tessera.decodeSamples(wide)).data.subarray(0, 3)], [200, 100, 50]);
+  assert.deepEqual([(await tessera.describe(wide)).profile, (await tessera.describe(tiled)).profile], [true, false]);
+  const srgb = await tessera.decode(readFileSync(join(TESSERA_OUT, 'srgb.tsr')));
+  assert.deepEqual([...srgb.data.subarray(0, 4)], [200, 100, 50, 255]);
+  await tessera.init({ colour: pathToFileURL(join(TESSERA_PACKAGE, 'nowhere.wasm')) });
+  await assert.rejects(tessera.decode(wide), /nowhere/);
+  await tessera.init();
+});
+
 test('what is encoded decodes, better and larger with more quality', async () => {
   const original = picture(150, 110);
   const sizes = [];

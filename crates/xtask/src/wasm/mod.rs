@@ -1,4 +1,4 @@
-//! The decoder and the encoder for browsers: two modules, the npm package around them, and a page to try it on.
+//! The decoder and the encoder for browsers: three modules, the npm package around them, and a page to try it on.
 
 mod bundle;
 mod package;
@@ -14,10 +14,12 @@ use std::path::{Path, PathBuf};
 use tessera_dict::Dictionary;
 use toolchain::Toolchain;
 
-/// The two modules, and the dictionary that both are given.
+/// The modules, and the dictionary that decoder and encoder are given.
 struct Artefacts {
     decoder: Vec<u8>,
     encoder: Vec<u8>,
+    /// From colour profiles to sRGB.
+    colour: Vec<u8>,
     dictionary: Vec<u8>,
     /// File name of the dictionary: a number stands for one content for ever, so browsers may keep it.
     dictionary_name: String,
@@ -27,8 +29,9 @@ struct Artefacts {
 pub(crate) fn write(out: &Path) -> Result<()> {
     let toolchain = Toolchain::find()?;
     let artefacts = Artefacts {
-        decoder: toolchain.build(&workspace(), &[])?,
-        encoder: toolchain.build(&workspace(), &["encoder"])?,
+        decoder: toolchain.build(&workspace(), "decoder")?,
+        encoder: toolchain.build(&workspace(), "encoder")?,
+        colour: toolchain.build(&workspace(), "colour")?,
         dictionary: Dictionary::builtin().to_bytes(),
         dictionary_name: dictionary_name(),
     };
@@ -52,6 +55,7 @@ fn report(artefacts: &Artefacts, out: &Path) -> Result<()> {
     for (name, bytes) in [
         ("decoder.wasm", &artefacts.decoder),
         ("encoder.wasm", &artefacts.encoder),
+        ("colour.wasm", &artefacts.colour),
         (&artefacts.dictionary_name, &artefacts.dictionary),
     ] {
         let packed = gzip(bytes)?.len();

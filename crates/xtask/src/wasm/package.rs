@@ -26,6 +26,7 @@ pub(super) fn write(sources: &Path, artefacts: &Artefacts, to: &Path) -> Result<
     save(&to.join("assets.js"), assets(&artefacts.dictionary_name))?;
     save(&to.join("decoder.wasm"), &artefacts.decoder)?;
     save(&to.join("encoder.wasm"), &artefacts.encoder)?;
+    save(&to.join("colour.wasm"), &artefacts.colour)?;
     save(&to.join(&artefacts.dictionary_name), &artefacts.dictionary)
 }
 
@@ -36,6 +37,7 @@ fn assets(dictionary: &str) -> String {
 export const ASSETS = {{
   decoder: new URL('./decoder.wasm', import.meta.url),
   encoder: new URL('./encoder.wasm', import.meta.url),
+  colour: new URL('./colour.wasm', import.meta.url),
   dictionary: new URL('./{dictionary}', import.meta.url),
   worker: () => new Worker(new URL('./worker.js', import.meta.url), {{ type: 'module' }}),
 }};

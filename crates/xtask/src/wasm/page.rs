@@ -23,6 +23,7 @@ const workerUrl = () => URL.createObjectURL(new Blob([document.getElementById('i
 const ASSETS = {
   decoder: () => inlined('codec'),
   encoder: () => inlined('codec'),
+  colour: () => inlined('colour'),
   dictionary: () => inlined('dictionary'),
   worker: () => new Worker(workerUrl()),
   sample: () => inlined('sample'),
@@ -50,7 +51,7 @@ pub(super) fn write(sources: &Path, artefacts: &Artefacts, out: &Path) -> Result
     save(&out.join("tessera.html"), html)
 }
 
-/// The page with all it needs inside. The encoder's module decodes as well, so it is the only one.
+/// The page with all it needs inside. The encoder's module decodes as well, so the decoder's is not among it.
 fn one_file(page: &Path, npm: &Path, artefacts: &Artefacts, sample: &[u8]) -> Result<String> {
     let replaced = [("assets.js", INLINE_ASSETS)];
     let worker = bundle(&npm.join("worker.js"), &replaced)?;
@@ -59,6 +60,7 @@ fn one_file(page: &Path, npm: &Path, artefacts: &Artefacts, sample: &[u8]) -> Re
     let mut inlined = String::new();
     for (id, content) in [
         ("codec", &artefacts.encoder[..]),
+        ("colour", &artefacts.colour),
         ("dictionary", &artefacts.dictionary),
         ("sample", sample),
     ] {

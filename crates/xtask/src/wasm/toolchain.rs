@@ -38,15 +38,15 @@ impl Toolchain {
         )
     }
 
-    /// Builds the module with these features and returns it.
-    pub(super) fn build(&self, workspace: &Path, features: &[&str]) -> Result<Vec<u8>> {
+    /// Builds the module that this feature stands for and returns it.
+    pub(super) fn build(&self, workspace: &Path, feature: &str) -> Result<Vec<u8>> {
         let folder = workspace.join("target/wasm-build");
         let mut cargo = self.cargo();
         cargo
             .current_dir(workspace)
             .args(["build", "--locked", "--profile", "wasm"])
             .args(["--package", "tessera-wasm", "--target", TARGET])
-            .args(["--no-default-features", "--features", &features.join(",")])
+            .args(["--no-default-features", "--features", feature])
             .arg("--target-dir")
             .arg(&folder);
         let status = cargo.status().context("cargo cannot be started")?;

@@ -5,9 +5,14 @@
 
 pub(crate) mod network;
 
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+mod block;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[path = "block_simd128.rs"]
+mod block;
 mod classes;
 
-use crate::simd::{kernel, subtract_pairs};
+use crate::simd::kernel;
 use crate::threads;
 use crate::tile::canvas::{Canvas, CellInfo, PlaneBuffer};
 use crate::tile::entropy::coder::BinaryCoder;
@@ -15,10 +20,11 @@ use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::intra::SAMPLE_MAX;
 use crate::tile::transform::quantiser::Step;
 use bitvec::prelude::{BitSlice, BitVec, bitvec};
+use block::filtered_block;
 #[cfg(feature = "encoder")]
 use classes::edge;
-use classes::{BLOCK, CELL, CELLS, Classes, Ends, Framed, MARGIN, REACH, Windows, block_at};
-use tessera_dict::filter::{COEFFICIENT_BITS, EDGES, FilterBand, TAPS};
+use classes::{BLOCK, CELL, CELLS, Classes, Ends, Framed, REACH};
+use tessera_dict::filter::{EDGES, FilterBand, TAPS};
 use tessera_dict::layout::Element;
 use tessera_patch::shape::SUPERBLOCK;
 
@@ -296,13 +302,7 @@ impl FilterCells<'_> {
     #[inline(always)]
     fn filter_row(&mut self, x: usize, width: usize, y: usize, clip: i16, weights: &BlockWeights) {
         let windows = self.framed.windows(x, self.row * CELL + y);
-        let sums = weighted_sums(&windows, weights, clip);
-        let centre = block_at(windows[MARGIN], MARGIN);
-        let mut values = [0; BLOCK];
-        for i in 0..BLOCK {
-            let moved = i32::from(centre[i]) + (sums[i] >> COEFFICIENT_BITS);
-            values[i] = moved.clamp(0, SAMPLE_MAX) as u16;
-        }
+        let values = filtered_block(&windows, weights, clip);
         let row = &mut self.out[y * width..][x..width];
         match row.first_chunk_mut() {
             Some(whole) => *whole = values,
@@ -327,54 +327,6 @@ fn lay_out(
             row[i % CELLS * 2 * CELL..][..2 * CELL].copy_from_slice(strip);
         }
     }
-}
-
-/// Sums of weighted differences to the neighbours, clipped; half a unit is added for rounding.
-#[inline(always)]
-fn weighted_sums(windows: &Windows<'_>, weights: &BlockWeights, clip: i16) -> [i32; BLOCK] {
-    let mut sums = [1 << (COEFFICIENT_BITS - 1); BLOCK];
-    add_pair::<0>(windows, weights, clip, &mut sums);
-    add_pair::<1>(windows, weights, clip, &mut sums);
-    add_pair::<2>(windows, weights, clip, &mut sums);
-    add_pair::<3>(windows, weights, clip, &mut sums);
-    add_pair::<4>(windows, weights, clip, &mut sums);
-    add_pair::<5>(windows, weights, clip, &mut sums);
-    sums
-}
-
-/// Adds what two pairs of opposite neighbours say; their places are known to the compiler, or bounds would be checked.
-#[inline(always)]
-fn add_pair<const PAIR: usize>(
-    windows: &Windows<'_>,
-    weights: &BlockWeights,
-    clip: i16,
-    sums: &mut [i32; BLOCK],
-) {
-    let first = differences_of(windows, OFFSETS[2 * PAIR], clip);
-    let second = differences_of(windows, OFFSETS[2 * PAIR + 1], clip);
-    let mut pairs = [0; 2 * BLOCK];
-    for i in 0..BLOCK {
-        pairs[2 * i] = first[i];
-        pairs[2 * i + 1] = second[i];
-    }
-    subtract_pairs(&pairs, &weights[PAIR], sums);
-}
-
-/// Clipped differences from a neighbour and the opposite one, added.
-#[inline(always)]
-fn differences_of(windows: &Windows<'_>, (dx, dy): (isize, isize), clip: i16) -> [i16; BLOCK] {
-    let at = |dx: isize, dy: isize| {
-        let window = windows[MARGIN.wrapping_add_signed(dy)];
-        block_at(window, MARGIN.wrapping_add_signed(dx))
-    };
-    let (centre, one, other) = (at(0, 0), at(dx, dy), at(-dx, -dy));
-    let mut differences = [0; BLOCK];
-    for i in 0..BLOCK {
-        let near = (centre[i] - one[i]).max(-clip).min(clip);
-        let far = (centre[i] - other[i]).max(-clip).min(clip);
-        differences[i] = near + far;
-    }
-    differences
 }
 
 /// Normal equations of the filter weights, by class.
@@ -462,6 +414,7 @@ impl Default for FilterStatistics {
 mod tests {
     use super::*;
     use crate::tile::canvas::CellInfo;
+    use tessera_dict::filter::COEFFICIENT_BITS;
 
     /// A canvas with texture, patches of two sizes and some weights.
     fn example() -> (Canvas, FilterBand) {
