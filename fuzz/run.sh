@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets, makes the seed corpus and runs one target after the other, for ever or ROUNDS times.
-#   fuzz/run.sh [LOG]      environment: ROUNDS, MINUTES (of a short turn; tile and decode get
+#   fuzz/run.sh [LOG]      environment: ROUNDS, MINUTES (of a short turn; tile, lossless and decode get
 #                          three times as much), SKIP_BUILD (run what is built already)
 # The log gets a line per turn: time, target, CPU seconds, executions, findings. A finding stays in
 # fuzz/artifacts/TARGET/; move it to fixtures/fuzz/ and add its test to tests/fuzz_findings.rs.
@@ -36,6 +36,7 @@ while [ "$round" -lt "${ROUNDS:-1000000}" ]; do
         turn "$target" "$short"
     done
     turn tile $((3 * short))
+    turn lossless $((3 * short))
     turn decode $((3 * short))
     round=$((round + 1))
 done

@@ -12,7 +12,7 @@ mod targets;
 
 use std::fs;
 
-const TARGETS: [fn(&[u8]); 10] = [
+const TARGETS: [fn(&[u8]); 11] = [
     targets::range,
     targets::header,
     targets::metadata,
@@ -21,6 +21,7 @@ const TARGETS: [fn(&[u8]); 10] = [
     targets::difference,
     targets::pack,
     targets::tile,
+    targets::lossless,
     targets::decode,
     targets::round_trip,
 ];

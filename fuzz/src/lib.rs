@@ -13,7 +13,8 @@ use tessera_codec::{
     BitDepth, Colour, Decoder, Encoder, Fingerprint, Integrity, Limits, Picture, PixelFormat,
     PreparedDictionary, Rect, Samples, Target,
 };
-use tessera_dict::Dictionary;
+use tessera_dict::lossless_net::{MAX_WEIGHT, WEIGHTS};
+use tessera_dict::{Dictionary, LosslessNet, LosslessNets};
 use tessera_pack::PackReader;
 
 /// Sides of the pictures that are decoded or encoded end here: more than one superblock.
@@ -233,6 +234,39 @@ pub fn tile(data: &[u8]) {
     }
 }
 
+/// One lossless tile: sides, format, and a payload that begins with its method. Networks are at hand.
+pub fn lossless(data: &[u8]) {
+    let Some((&[width, height, kind], payload)) = data.split_first_chunk::<3>() else {
+        return;
+    };
+    let format = format(kind);
+    let (width, height) = (u32::from(width) % SIDE + 1, u32::from(height) % SIDE + 1);
+    let samples = stages::lossless_tile(payload, (width, height), format, &NETWORKS);
+    if let Ok(samples) = samples {
+        let count = (width * height) as usize * format.channels();
+        assert_eq!(samples.len(), count);
+        assert!((0..count).all(|at| samples.get(at) <= format.depth.max_value()));
+    }
+}
+
+/// Networks whose weights are all over the range.
+static NETWORKS: LazyLock<LosslessNets> = LazyLock::new(|| {
+    let mut state = 1u32;
+    let mut weight = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as i16 % (MAX_WEIGHT + 1)
+    };
+    let mut net = || {
+        let [first, second, last] = WEIGHTS.map(|count| (0..count).map(|_| weight()).collect());
+        LosslessNet {
+            first,
+            second,
+            last,
+        }
+    };
+    [Some(net()), None, Some(net())]
+});
+
 /// Whole files: full, partial and region decodes agree with each other.
 pub fn decode(data: &[u8]) {
     let decoder = Decoder::new()
@@ -296,17 +330,22 @@ pub fn round_trip(data: &[u8]) {
     );
 }
 
-/// A picture whose format, sides and samples come from the input; the content is repeated to fill it.
-fn picture(settings: &[u8; 6], content: &[u8]) -> Picture {
-    let format = PixelFormat {
-        colour: if settings[0] & 1 == 0 {
+/// A format by the lower four bits of a byte.
+fn format(byte: u8) -> PixelFormat {
+    PixelFormat {
+        colour: if byte & 1 == 0 {
             Colour::Gray
         } else {
             Colour::Rgb
         },
-        alpha: settings[0] & 2 != 0,
-        depth: BitDepth::ALL[usize::from(settings[0] >> 2 & 3)],
-    };
+        alpha: byte & 2 != 0,
+        depth: BitDepth::ALL[usize::from(byte >> 2 & 3)],
+    }
+}
+
+/// A picture whose format, sides and samples come from the input; the content is repeated to fill it.
+fn picture(settings: &[u8; 6], content: &[u8]) -> Picture {
+    let format = format(settings[0]);
     let (width, height) = (
         u32::from(settings[2]) % SIDE + 1,
         u32::from(settings[3]) % SIDE + 1,

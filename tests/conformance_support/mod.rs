@@ -24,6 +24,12 @@ pub(crate) fn lossless_folder() -> PathBuf {
     folder().join("lossless")
 }
 
+/// The folder of the lossless streams that networks expect; their dictionary is that of the references.
+#[allow(dead_code)]
+pub(crate) fn expected_folder() -> PathBuf {
+    lossless_folder().join("networks")
+}
+
 /// The folder of the packs.
 #[allow(dead_code)]
 pub(crate) fn packs_folder() -> PathBuf {

@@ -1,7 +1,7 @@
 //! Networks that learned nothing but make a difference, for streams and tests.
 
 use tessera_dict::net::{Nets, WEIGHTS};
-use tessera_dict::{Net, PatchNet, PatchNets, patch_net};
+use tessera_dict::{LosslessNet, LosslessNets, Net, PatchNet, PatchNets, lossless_net, patch_net};
 use tessera_patch::Shape;
 
 /// The shape without a network.
@@ -32,6 +32,19 @@ pub(crate) fn nets() -> Nets {
             last,
         })
     })
+}
+
+/// Networks that expect samples of lossless pictures, of all planes but the second.
+pub(crate) fn lossless_nets() -> LosslessNets {
+    let net = |plane: usize| {
+        let [first, second, last] = layers(40 + plane as u32, lossless_net::WEIGHTS);
+        (plane != 1).then_some(LosslessNet {
+            first,
+            second,
+            last,
+        })
+    };
+    std::array::from_fn(net)
 }
 
 /// Networks for luma patches of all shapes but one.

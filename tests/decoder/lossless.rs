@@ -1,9 +1,13 @@
 //! The lossless conformance streams decode to what the manifest says, and damaged ones to an error or to garbage.
 
-use crate::support::{lossless_folder, sample_hash, streams_of};
+use crate::support::{
+    REFERENCE_DICTIONARY, expected_folder, lossless_folder, reference_folder, sample_hash,
+    streams_of,
+};
 use std::collections::BTreeSet;
+use std::fs;
 use tessera_codec::internals::simd;
-use tessera_codec::{Container, Decoder, Integrity, Limits};
+use tessera_codec::{Container, Decoder, Dictionary, DictionaryError, Error, Integrity, Limits};
 
 #[test]
 fn streams_decode_to_the_stated_samples() {
@@ -15,6 +19,31 @@ fn streams_decode_to_the_stated_samples() {
                 let picture = picture.unwrap_or_else(|error| panic!("{}: {error}", entry.file));
                 assert_eq!(sample_hash(&picture), entry.samples, "{}", entry.file);
             }
+        }
+    }
+    simd::force_scalar(false);
+}
+
+#[test]
+fn streams_with_networks_need_their_dictionary() {
+    let file = fs::read(reference_folder().join(REFERENCE_DICTIONARY));
+    let file = file.expect("the dictionary of the streams is there");
+    let dictionary = Dictionary::from_bytes(&file).expect("it is valid");
+    for scalar in [false, true] {
+        simd::force_scalar(scalar);
+        for (entry, bytes) in streams_of(&expected_folder()) {
+            let picture = Decoder::new().dictionary(dictionary.clone()).decode(&bytes);
+            let picture = picture.unwrap_or_else(|error| panic!("{}: {error}", entry.file));
+            assert_eq!(sample_hash(&picture), entry.samples, "{}", entry.file);
+            assert!(matches!(
+                Decoder::new().decode(&bytes),
+                Err(Error::Dictionary(DictionaryError::Missing { .. }))
+            ));
+            let wrong = Decoder::new().dictionary(Dictionary::untrained());
+            assert!(matches!(
+                wrong.decode(&bytes),
+                Err(Error::Dictionary(DictionaryError::Mismatch { .. }))
+            ));
         }
     }
     simd::force_scalar(false);

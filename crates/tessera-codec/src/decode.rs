@@ -3,7 +3,7 @@
 use crate::cancel::CancelToken;
 use crate::coded::CodedPicture;
 use crate::container::{
-    self, Container, Header, Integrity, Source, StoredFile, TilePayload, tile_work,
+    self, Container, Header, Integrity, NO_DICTIONARY, Source, StoredFile, TilePayload, tile_work,
 };
 use crate::error::{DictionaryError, Error, FormatError, Result};
 use crate::limits::{self, Limits};
@@ -280,7 +280,8 @@ impl Decoder {
     fn trace_with(&self, file: &[u8], decisions: bool) -> Result<Vec<Trace>> {
         let container = self.container(file)?;
         let header = container.header();
-        let Some(dictionary) = self.find_dictionary(header)? else {
+        let dictionary = self.find_dictionary(header)?;
+        let Some(dictionary) = dictionary.filter(|_| header.lossless.is_none()) else {
             let message = "a lossless file has no decisions to record".into();
             return Err(Error::Parameter(message));
         };
@@ -395,16 +396,18 @@ impl Decoder {
         Ok(threads.min(tiles_that_fit) as usize)
     }
 
-    /// The dictionary a file names, with its references decoded; a lossless file needs none.
+    /// The dictionary a file names, with its references decoded unless the file is lossless; such a file may need none.
     pub(crate) fn find_dictionary(
         &self,
         header: &Header,
     ) -> Result<Option<&PreparedDictionary>, DictionaryError> {
-        if header.lossless.is_some() {
+        if header.lossless.is_some() && header.dictionary == NO_DICTIONARY {
             return Ok(None);
         }
         let dictionary = self.look_up(header.dictionary)?;
-        dictionary.ready()?;
+        if header.lossless.is_none() {
+            dictionary.ready()?;
+        }
         Ok(Some(dictionary))
     }
 
@@ -457,8 +460,9 @@ fn decode_samples(
     let payload = container.tile(index)?;
     let config = tile_config(header, rect);
     check_work(header, &config, &payload)?;
-    let Some(dictionary) = dictionary else {
-        return decode_lossless(container, index, &payload);
+    let dictionary = match (header.lossless, dictionary) {
+        (None, Some(dictionary)) => dictionary,
+        (_, dictionary) => return decode_lossless(container, index, &payload, dictionary),
     };
     let models = match header.graphics {
         true => lossless::drawn_bytes(rect.area()),
@@ -489,6 +493,7 @@ fn decode_lossless(
     container: &Container<'_>,
     index: usize,
     payload: &TilePayload<'_>,
+    dictionary: Option<&PreparedDictionary>,
 ) -> Result<Samples> {
     let header = container.header();
     let rect = container.grid().rect(index);
@@ -501,7 +506,9 @@ fn decode_lossless(
     let allowed = container.limits().work_of(container.file_len());
     limits::check("units of decode work", work, allowed)?;
     let shape = Shape::new(rect.width, rect.height, header.format);
-    lossless::decode_tile(payload.colour(), &shape, header.format).map_err(|fault| match fault {
+    let nets = dictionary.map(|dictionary| dictionary.lossless_nets());
+    let decoded = lossless::decode_tile(payload.colour(), &shape, header.format, nets);
+    decoded.map_err(|fault| match fault {
         Fault::Exhausted => exhausted(container, index),
         Fault::Invalid(reason) => {
             container.tile_error(index, FormatError::invalid("the tile data", reason).into())

@@ -28,6 +28,7 @@ use crate::tile_grid::{DEFAULT_TILE_LOG2, Rect, TILE_LOG2_RANGE, TileGrid};
 use crate::watch::TileWatch;
 use std::io::Write;
 use std::iter::Sum;
+use tessera_dict::DictId;
 use tessera_patch::Plane;
 
 /// Encodes a picture at a quality of 0 to 100, with the built-in dictionary and the default effort.
@@ -258,7 +259,7 @@ impl Encoder {
     }
 
     /// Writes lossless files, in which every sample keeps its value, also that of colour under alpha 0. Of the other
-    /// settings, targets, tuning and dictionary have no effect then.
+    /// settings, targets and tuning have no effect then; of a dictionary its lossless networks count.
     ///
     /// ```
     /// # fn main() -> Result<(), tessera_codec::Error> {
@@ -440,6 +441,7 @@ impl Encoder {
                 format,
                 tile_log2: self.tile_log2,
                 options,
+                dictionary: self.dictionary_for_lossless(),
                 measure: self.measure,
             };
             let front = self.front(source, format)?;
@@ -448,6 +450,21 @@ impl Encoder {
             })?;
             Ok(job.assemble(tiles, &front))
         })?
+    }
+
+    /// The dictionary, if it knows more of lossless pictures than the models do by themselves, and its name in the file.
+    fn dictionary_for_lossless(&self) -> Option<(PreparedDictionary, DictId)> {
+        let dictionary = match &self.dictionary {
+            Some(dictionary) => Some(dictionary),
+            None => PreparedDictionary::loaded_builtin(),
+        };
+        let dictionary = dictionary?;
+        let name = match self.short_name {
+            true => dictionary.id().shortened(),
+            false => dictionary.id(),
+        };
+        let knows = dictionary.lossless_nets().iter().any(Option::is_some);
+        knows.then(|| (dictionary.clone(), name))
     }
 
     /// What goes into the file, whose pictures have this format, before the tiles.

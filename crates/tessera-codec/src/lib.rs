@@ -186,6 +186,11 @@ pub mod internals {
     pub mod encoder {
         pub use crate::encoder::*;
     }
+    /// What lossless networks learn from.
+    #[cfg(feature = "encoder")]
+    pub mod lossless {
+        pub use crate::lossless::training::*;
+    }
     /// Instruction sets.
     pub mod simd {
         pub use crate::simd::*;

@@ -5,11 +5,13 @@ use crate::distortion::{Distortion, Fingerprint};
 use crate::encode::{Encoded, Measured};
 use crate::error::Result;
 use crate::limits;
-use crate::lossless::{self, Options, Shape};
+use crate::lossless::{self, NO_NETS, Options, Shape};
 use crate::picture::{Picture, PixelFormat};
+use crate::prepared::PreparedDictionary;
 use crate::quality::Tune;
 use crate::rows::PictureInfo;
 use crate::tile_grid::{Rect, TileGrid};
+use tessera_dict::DictId;
 
 /// Memory a tile takes while it is encoded, per sample.
 const BYTES_PER_SAMPLE: u64 = 24;
@@ -21,6 +23,8 @@ pub(crate) struct LosslessJob {
     pub(crate) format: PixelFormat,
     pub(crate) tile_log2: u8,
     pub(crate) options: Options,
+    /// A dictionary of a collection, and the name it is to have in the file.
+    pub(crate) dictionary: Option<(PreparedDictionary, DictId)>,
     /// Whether to find out what a decoder will make of it.
     pub(crate) measure: bool,
 }
@@ -28,6 +32,7 @@ pub(crate) struct LosslessJob {
 /// A coded tile and its share of the picture's statistics.
 pub(crate) struct LosslessTile {
     bytes: Vec<u8>,
+    needs_dictionary: bool,
     work: u64,
     measured: Option<Measured>,
 }
@@ -47,7 +52,11 @@ impl LosslessJob {
         let models = lossless::model_bytes(rect.area(), channels);
         limits::probe(rect.area() * channels * BYTES_PER_SAMPLE + models)?;
         let shape = Shape::new(rect.width, rect.height, self.format);
-        let coded = lossless::encode_tile(band, inside, &shape, &self.options);
+        let nets = match &self.dictionary {
+            Some((dictionary, _)) => dictionary.lossless_nets(),
+            None => &NO_NETS,
+        };
+        let coded = lossless::encode_tile(band, inside, &shape, &self.options, nets);
         let measured = self.measure.then(|| {
             let decoded = coded.samples(&shape, self.format);
             Measured {
@@ -57,6 +66,7 @@ impl LosslessJob {
         });
         Ok(LosslessTile {
             work: tile_work(rect.area() * channels, coded.bytes.len()),
+            needs_dictionary: coded.needs_dictionary,
             bytes: coded.bytes,
             measured,
         })
@@ -65,14 +75,19 @@ impl LosslessJob {
     pub(crate) fn assemble(&self, tiles: Vec<LosslessTile>, front: &Front) -> Encoded {
         let work = tiles.iter().map(|tile| tile.work).max().unwrap_or(0);
         let measured = tiles.iter().map(|tile| tile.measured).sum();
+        // A file names the dictionary only if a tile needs it.
+        let needed = tiles.iter().any(|tile| tile.needs_dictionary);
         let payloads = tiles.into_iter().map(|tile| TileData {
             colour: tile.bytes,
             alpha: None,
         });
         let data: Vec<TileData> = payloads.collect();
-        let header = self.header(WorkBound::at_least(work));
+        let named = self.dictionary.as_ref().filter(|_| needed);
+        let identity = named.map_or(NO_DICTIONARY, |(dictionary, _)| dictionary.id());
+        let name = named.map_or(NO_DICTIONARY, |&(_, name)| name);
+        let header = self.header(WorkBound::at_least(work), name);
         Encoded {
-            bytes: container::write_with(header, NO_DICTIONARY, front, &data),
+            bytes: container::write_with(header, identity, front, &data),
             quantiser: 0,
             tune: Tune::Psnr,
             measured,
@@ -81,10 +96,10 @@ impl LosslessJob {
         }
     }
 
-    fn header(&self, tile_work: WorkBound) -> Header {
+    fn header(&self, tile_work: WorkBound, dictionary: DictId) -> Header {
         Header {
             format: self.format,
-            dictionary: NO_DICTIONARY,
+            dictionary,
             width: self.info.width(),
             height: self.info.height(),
             tile_log2: self.tile_log2,

@@ -4,8 +4,11 @@
 use crate::container::{Header, Integrity};
 use crate::error::{FormatError, Result};
 use crate::limits::Limits;
+use crate::lossless::{Fault, Shape, decode_tile};
 use crate::metadata::Metadata;
+use crate::picture::{PixelFormat, Samples};
 use crate::tile::entropy::range::RangeDecoder;
+use tessera_dict::LosslessNets;
 
 /// Reads a header without comparing its checksum; also returns its length in bytes.
 ///
@@ -21,6 +24,20 @@ pub fn header(file: &[u8]) -> Result<(Header, usize), FormatError> {
 /// If a chunk is cut off, cannot be unpacked or exceeds `limits`.
 pub fn metadata(section: &[u8], limits: &Limits) -> Result<Metadata> {
     crate::container::metadata::read(section, 0, limits, Integrity::Ignored)
+}
+
+/// Decodes a lossless tile of some width and height.
+///
+/// # Errors
+/// If the payload says something without a meaning, or ends too early.
+pub fn lossless_tile(
+    payload: &[u8],
+    (width, height): (u32, u32),
+    format: PixelFormat,
+    nets: &LosslessNets,
+) -> Result<Samples, Fault> {
+    let shape = Shape::new(width, height, format);
+    decode_tile(payload, &shape, format, Some(nets))
 }
 
 /// Decodes one bit per probability (of a one, in 1/2^16, never 0) and stops where the data ends.

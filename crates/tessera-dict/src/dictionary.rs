@@ -4,6 +4,7 @@ use crate::basis::{BasisSet, PlaneKind};
 use crate::error::Error;
 use crate::filter::FilterSet;
 use crate::identity::DictId;
+use crate::lossless_net::LosslessNets;
 use crate::net::Nets;
 use crate::patch_net::PatchNets;
 use crate::prior::Prior;
@@ -52,6 +53,8 @@ pub struct DictionaryBuilder {
     pub nets: Nets,
     /// Networks that predict luma patches.
     pub patch_nets: Option<PatchNets>,
+    /// Networks that expect samples of lossless pictures.
+    pub lossless_nets: LosslessNets,
     /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,
     /// and 3 or more is expected to lie, in 1/256 step.
     pub shrinkage: [[u8; 3]; 2],
@@ -120,6 +123,7 @@ impl DictionaryBuilder {
             chroma_filter: FilterSet::neutral(),
             nets: [None, None],
             patch_nets: None,
+            lossless_nets: [const { None }; 3],
             shrinkage: [[8, 5, 5]; 2],
             references: Vec::new(),
             provenance: String::new(),
@@ -265,6 +269,12 @@ impl Dictionary {
     #[inline]
     pub fn patch_nets(&self) -> Option<&PatchNets> {
         self.content.patch_nets.as_ref()
+    }
+
+    /// Networks that expect samples of lossless pictures.
+    #[inline]
+    pub fn lossless_nets(&self) -> &LosslessNets {
+        &self.content.lossless_nets
     }
 
     /// Reconstruction points of luma and chroma: how far below its level a coefficient of magnitude 1, 2,

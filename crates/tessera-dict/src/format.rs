@@ -8,6 +8,7 @@ use crate::dictionary::DictionaryBuilder;
 use crate::error::Error;
 use crate::filter::{FilterSet, MAX_GAIN, TAPS};
 use crate::layout::{self, BasisTotals, MAX_INPUTS};
+use crate::lossless_net;
 use crate::net;
 use crate::pack::{pack_zeros, unpack_zeros};
 use crate::patch_net;
@@ -35,6 +36,7 @@ const CHROMA_FILTER: Tag = *b"FILC";
 const SHRINKAGE: Tag = *b"RECO";
 const NETS: Tag = *b"NETS";
 const PATCH_NETS: Tag = *b"NETP";
+const LOSSLESS_NETS: Tag = *b"NETL";
 const REFERENCES: Tag = *b"REFS";
 const PROVENANCE: Tag = *b"PROV";
 
@@ -72,6 +74,12 @@ pub(crate) fn write(dictionary: &DictionaryBuilder) -> Vec<u8> {
     }
     if let Some(nets) = &dictionary.patch_nets {
         section(PATCH_NETS, patch_net::write(nets));
+    }
+    if dictionary.lossless_nets.iter().any(Option::is_some) {
+        section(
+            LOSSLESS_NETS,
+            lossless_net::write(&dictionary.lossless_nets),
+        );
     }
     if !dictionary.references.is_empty() {
         section(REFERENCES, reference::write(&dictionary.references));
@@ -137,6 +145,10 @@ fn assemble(sections: &Sections<'_>) -> Result<DictionaryBuilder, Error> {
         patch_nets: match sections.find_optional(PATCH_NETS)? {
             Some(body) => Some(patch_net::read(&body)?),
             None => None,
+        },
+        lossless_nets: match sections.find_optional(LOSSLESS_NETS)? {
+            Some(body) => lossless_net::read(&body)?,
+            None => [const { None }; lossless_net::PLANES],
         },
         shrinkage: read_shrinkage(&sections.find(SHRINKAGE)?)?,
         references,

@@ -16,6 +16,7 @@ mod fine_tune;
 mod from_scratch;
 pub mod gallery;
 mod harvest;
+mod lossless;
 mod magnitude;
 mod model_chains;
 mod net;

@@ -5,7 +5,9 @@ use crate::error::TrainError;
 use crate::fine_tune::{FineTuneParams, fine_tune};
 use crate::from_scratch::{FromScratchParams, train_from_scratch};
 use crate::gallery::{Gallery, Skipped};
+use crate::lossless::{LosslessParams, learn_lossless};
 use crate::observer::{Stage, TrainObserver};
+use crate::provenance::{History, Origin};
 use crate::references::{
     ReferenceChoice, ReferenceParams, ReferenceReport, choose_references, references_of,
 };
@@ -84,6 +86,7 @@ struct Plan {
     expected: Option<f64>,
     quantiser: Option<u8>,
     references: bool,
+    lossless: bool,
     seed: u64,
     threads: Option<NonZeroUsize>,
     note: String,
@@ -117,6 +120,7 @@ impl Trainer<'_> {
                 expected: None,
                 quantiser: None,
                 references: true,
+                lossless: false,
                 seed: 1,
                 threads: None,
                 note: String::new(),
@@ -180,6 +184,13 @@ impl Trainer<'_> {
     /// Whether the dictionary may carry reference pictures if they pay; it may if nothing else is said.
     pub fn references(mut self, allowed: bool) -> Self {
         self.plan.references = allowed;
+        self
+    }
+
+    /// Learns what helps lossless files, and nothing else: networks that expect their samples. All other parts stay those
+    /// of the start; the changes that [`Trained`] tells are those of lossless files.
+    pub fn lossless(mut self, lossless: bool) -> Self {
+        self.plan.lossless = lossless;
         self
     }
 
@@ -248,7 +259,41 @@ impl Plan {
             Start::Dictionary(start) => start,
         };
         let expected = self.expected.unwrap_or(found as f64);
-        self.fine_tune(&gallery, start, expected, budget, observer)
+        if gallery.len() < 2 {
+            return Err(TrainError::OnePicture);
+        }
+        match self.lossless {
+            true => self.learn_lossless(&gallery, start, expected, budget, observer),
+            false => self.fine_tune(&gallery, start, expected, budget, observer),
+        }
+    }
+
+    fn learn_lossless(
+        &self,
+        gallery: &Gallery,
+        start: &Dictionary,
+        expected: f64,
+        budget: Budget,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<Trained, TrainError> {
+        let (training, validation) = gallery.hold_out(self.holdout);
+        let origin = Origin::new(&training, start, self.seed, &[], &self.note)?;
+        let params = LosslessParams {
+            seed: self.seed,
+            pictures: expected,
+            max_bytes: self.max_size,
+            budget,
+            note: origin.describe(&History::default()),
+        };
+        let learned = learn_lossless(&training, &validation, start, &params, observer)?;
+        Ok(Trained {
+            dictionary: learned.dictionary,
+            change: Some(learned.change),
+            total_change: Some(learned.total_change),
+            finished: !budget.is_over(),
+            training,
+            validation,
+        })
     }
 
     /// The readable pictures; all of them only from scratch, as the recipe of the built-in dictionary has it. Also, how many
@@ -297,9 +342,6 @@ impl Plan {
         budget: Budget,
         observer: &mut dyn TrainObserver,
     ) -> Result<Trained, TrainError> {
-        if gallery.len() < 2 {
-            return Err(TrainError::OnePicture);
-        }
         let (training, validation) = gallery.hold_out(self.holdout);
         let params = self.reference_params(start, expected, budget.share(FOR_REFERENCES));
         let chosen = self.choose_references(&training, &validation, start, &params, observer)?;

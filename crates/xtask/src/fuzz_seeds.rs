@@ -68,13 +68,22 @@ fn write_parts(
     let colours = header.format.colour_channels() as u8;
     let sides = [header.width, header.height].map(|side| side.min(40) as u8 - 1);
     for index in 0..container.grid().count() {
-        if let Ok(payload) = container.tile(index) {
+        let Ok(payload) = container.tile(index) else {
+            continue;
+        };
+        if header.lossless.is_some() {
+            let kind = (colours / 2) | u8::from(header.format.alpha) << 1;
+            let kind = kind | (header.format.depth as u8) << 2;
+            let seed = [&[sides[0], sides[1], kind], payload.colour()].concat();
+            write_seed(corpus, "lossless", &format!("{name}-{index}"), &seed)?;
+        } else {
+            let layout = colours / 2 | u8::from(header.graphics) << 2;
             let mut seed = vec![
                 sides[0],
                 sides[1],
                 header.quantiser,
                 header.chroma_offsets[0] as u8,
-                colours / 2,
+                layout,
             ];
             seed.extend(payload.colour());
             write_seed(corpus, "tile", &format!("{name}-{index}"), &seed)?;

@@ -445,8 +445,8 @@ impl Report {
 
     fn dictionary_text(&self) -> &str {
         match self.lossless {
-            Some(_) => "none needed",
-            None => &self.dictionary,
+            Some(_) if self.dictionary == DictId::Builtin(0).to_string() => "none needed",
+            _ => &self.dictionary,
         }
     }
 

@@ -46,6 +46,9 @@ pub struct TrainArgs {
     /// `all` if its size does not matter [default: those that are found].
     #[arg(long = "pictures", value_name = "N", value_parser = parse_expected)]
     expected: Option<f64>,
+    /// Learns what makes lossless files smaller (`encode --lossless --dict`), and nothing else.
+    #[arg(long, conflicts_with_all = ["resume", "no_references"])]
+    lossless: bool,
     /// Carries no reference pictures in the dictionary, even if they would pay.
     #[arg(long)]
     no_references: bool,
@@ -99,6 +102,7 @@ fn trainer(args: &TrainArgs) -> Result<Trainer<'static>> {
     let mut trainer = Trainer::new(&args.pictures)
         .holdout(args.holdout)
         .references(!args.no_references)
+        .lossless(args.lossless)
         .seed(args.seed)
         .note(note(args)?);
     trainer = match args.from.to_str() {
@@ -145,9 +149,13 @@ fn is_better(
 ) -> Result<bool> {
     let learned = gain::is_worth_telling(change) && trained.total_change < Some(0.0);
     tell_total(args, trained);
-    if args.no_report {
+    if args.no_report || args.lossless {
+        let what = match args.lossless {
+            true => "bytes without loss",
+            false => "bits at equal error",
+        };
         eprintln!(
-            "held-out pictures: {:+.1} % bits at equal error against the default dictionary",
+            "held-out pictures: {:+.1} % {what} against the default dictionary",
             100.0 * change
         );
         return Ok(learned);

@@ -32,7 +32,7 @@ pub const MAX_PREVIEW_LEN: usize = 65535;
 /// No header is longer: the fixed fields, a dictionary hash and four numbers take 55 bytes.
 pub(super) const MAX_LEN: usize = 64;
 
-/// What stands for the dictionary in a lossless file, which uses none.
+/// What stands for the dictionary in a lossless file that uses none.
 pub(crate) const NO_DICTIONARY: DictId = DictId::Builtin(0);
 
 /// Dictionary byte that announces a 128-bit hash.
@@ -78,7 +78,7 @@ const HAS_CHROMA_OFFSETS: u8 = 0b1000_0000;
 pub struct Header {
     /// Colour, alpha and depth of the picture.
     pub format: PixelFormat,
-    /// The dictionary the tiles were coded with.
+    /// The dictionary the tiles were coded with; number 0 if they are lossless and need none.
     pub dictionary: DictId,
     /// Columns, 1 to 65535.
     pub width: u32,
@@ -148,7 +148,7 @@ impl Header {
         let tile_log2 = read_tile_log2(reader, features)?;
         let coding = match features & FEATURE_LOSSLESS {
             0 => Coding::read(reader, features, format)?,
-            _ => Coding::read_lossless(reader, features, format, dictionary)?,
+            _ => Coding::read_lossless(reader, features, format)?,
         };
         let tile_work = WorkBound::from_byte(reader.u8()?);
         let preview_len = read_preview_len(reader, features)?;
@@ -278,17 +278,12 @@ impl Coding {
         reader: &mut ByteReader<'_>,
         features: u8,
         format: PixelFormat,
-        dictionary: DictId,
     ) -> Result<Self, FormatError> {
         if features & LOSSY_FEATURES != 0 {
             return Err(FormatError::invalid(
                 PART,
                 "features of a lossy picture in a lossless one",
             ));
-        }
-        if dictionary != NO_DICTIONARY {
-            let reason = "a dictionary of a lossless picture";
-            return Err(FormatError::invalid(PART, reason));
         }
         Ok(Self {
             quantiser: 0,
@@ -551,10 +546,10 @@ mod tests {
             lossless: Some(0),
             ..example()
         };
-        let with_dictionary = Header {
-            dictionary: DictId::Builtin(4),
+        assert_round_trip(&Header {
+            dictionary: DictId::Hash([7; 16]),
             ..lossless.clone()
-        };
+        });
         let adaptive = Header {
             adaptive: true,
             ..lossless.clone()
@@ -563,7 +558,7 @@ mod tests {
             graphics: true,
             ..lossless
         };
-        for wrong in [with_dictionary, adaptive, graphics] {
+        for wrong in [adaptive, graphics] {
             assert!(Header::read(&wrong.write(), Integrity::Checked).is_err());
         }
     }

@@ -9,6 +9,7 @@ use crate::simd::dispatch;
 use crate::tile::entropy::range::RangeEncoder;
 use crate::tile_grid::Rect;
 use std::collections::BTreeSet;
+use tessera_dict::LosslessNets;
 
 /// From this share of pixels equal to a neighbour on, out of 64, a tile may be graphics.
 const SOME_FLAT: usize = 16;
@@ -33,6 +34,8 @@ pub(crate) struct Options {
 #[derive(Debug, Default)]
 pub(crate) struct EncodedTile {
     pub(crate) bytes: Vec<u8>,
+    /// Whether a decoder needs the dictionary.
+    pub(crate) needs_dictionary: bool,
     planes: Vec<BorderedPlane>,
 }
 
@@ -43,12 +46,13 @@ impl EncodedTile {
     }
 }
 
-/// Codes the part of a picture at `rect`, without alpha if the shape has none.
+/// Codes the part of a picture at `rect`, without alpha if the shape has none, with the networks that a dictionary has.
 pub(crate) fn encode_tile(
     picture: &Picture,
     rect: Rect,
     shape: &Shape,
     options: &Options,
+    nets: &LosslessNets,
 ) -> EncodedTile {
     let mut tile = read_tile(picture, rect, shape);
     if options.clean_alpha && shape.alpha {
@@ -58,10 +62,10 @@ pub(crate) fn encode_tile(
         approximate(&mut tile, shape, options.near.into());
     }
     tile.palette = palette(&tile).unwrap_or_default();
-    let candidates = methods(&tile, shape, options.effort);
+    let candidates = methods(&tile, shape, options.effort, nets);
     let coded = candidates
         .into_iter()
-        .map(|method| write(&tile, shape, method));
+        .map(|method| write(&tile, shape, method, nets));
     coded
         .min_by_key(|coded| coded.bytes.len())
         .unwrap_or_default()
@@ -95,14 +99,17 @@ fn approximate(tile: &mut Tile, shape: &Shape, near: u32) {
 }
 
 /// The methods worth trying.
-fn methods(tile: &Tile, shape: &Shape, effort: u8) -> Vec<Method> {
+fn methods(tile: &Tile, shape: &Shape, effort: u8, nets: &LosslessNets) -> Vec<Method> {
     let level = match effort {
         0..=4 => Level::One,
         5..=7 => Level::Two,
         _ => Level::Four,
     };
+    let colour_planes = shape.channels - shape.first_colour();
+    let learned = nets[..colour_planes].iter().any(Option::is_some);
     let planes = match effort {
         0..=2 => Method::Fast,
+        _ if learned => Method::Planes(Level::Learned),
         _ => Method::Planes(level),
     };
     let flat = flat_share(tile, shape);
@@ -121,7 +128,7 @@ fn methods(tile: &Tile, shape: &Shape, effort: u8) -> Vec<Method> {
     methods
 }
 
-fn write(tile: &Tile, shape: &Shape, method: Method) -> EncodedTile {
+fn write(tile: &Tile, shape: &Shape, method: Method, nets: &LosslessNets) -> EncodedTile {
     let ranked;
     let source = match method {
         Method::Planes(_) | Method::Fast => {
@@ -133,18 +140,19 @@ fn write(tile: &Tile, shape: &Shape, method: Method) -> EncodedTile {
     let mut coder = RangeEncoder::new();
     let planes = dispatch(
         #[inline(always)]
-        || code_tile(&mut coder, shape, source, method),
+        || code_tile(&mut coder, shape, source, method, nets),
     );
     let mut bytes = vec![method.byte()];
     bytes.extend(coder.finish());
     EncodedTile {
         bytes,
+        needs_dictionary: method == Method::Planes(Level::Learned),
         planes: planes.expect("a writer writes no faults"),
     }
 }
 
 /// Planes in coding order.
-fn read_tile(picture: &Picture, rect: Rect, shape: &Shape) -> Tile {
+pub(super) fn read_tile(picture: &Picture, rect: Rect, shape: &Shape) -> Tile {
     let planes = shape
         .order()
         .iter()

@@ -11,6 +11,8 @@ pub(super) const MAX_SQUARES: usize = 4;
 pub(super) struct SampleErrors {
     /// Of the final prediction, with fractional bits and sign.
     pub(super) signed: i32,
+    /// Of the blend that a network starts from, the same; without a network they are equal.
+    pub(super) raw: i32,
     /// Of the small predictors.
     pub(super) small: [u32; SMALL],
     /// Of the least-squares predictors, with fractional bits.
@@ -55,6 +57,12 @@ impl ErrorRows {
             &row[at - 2],
             &second[at],
         ]
+    }
+
+    /// The errors `left` columns to the left and `up` rows up, at most the border and two.
+    #[inline(always)]
+    pub(super) fn at(&self, x: usize, left: isize, up: usize) -> &SampleErrors {
+        &self.0[up][(x + BORDER).wrapping_add_signed(-left)]
     }
 
     #[inline(always)]

@@ -27,16 +27,18 @@ pub(crate) enum Level {
     Two,
     /// Four.
     Four,
+    /// Two, and the network of the dictionary.
+    Learned,
 }
 
 impl Level {
-    pub(super) const ALL: [Self; 3] = [Self::One, Self::Two, Self::Four];
+    pub(super) const ALL: [Self; 4] = [Self::One, Self::Two, Self::Four, Self::Learned];
 
     /// The least-squares predictors.
     pub(super) fn memories(self) -> &'static [Memory] {
         match self {
             Self::One => const { &[memory(5, 7)] },
-            Self::Two => const { &[memory(5, 7), memory(ROW, 11)] },
+            Self::Two | Self::Learned => const { &[memory(5, 7), memory(ROW, 11)] },
             Self::Four => const { &[memory(5, 7), memory(4, 7), memory(6, 8), memory(ROW, 11)] },
         }
     }
@@ -44,7 +46,7 @@ impl Level {
     /// Steps of descent that each of them takes per sample.
     pub(super) fn steps(self) -> usize {
         match self {
-            Self::One | Self::Two => 2,
+            Self::One | Self::Two | Self::Learned => 2,
             Self::Four => 8,
         }
     }

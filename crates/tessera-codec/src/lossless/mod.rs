@@ -17,6 +17,7 @@ mod level;
 mod logistic;
 mod mask;
 mod mixer;
+mod network;
 mod numbers;
 mod palette;
 mod planar;
@@ -31,6 +32,8 @@ mod values;
 mod encode;
 #[cfg(feature = "encoder")]
 mod paint;
+#[cfg(feature = "encoder")]
+pub(crate) mod training;
 
 use crate::picture::{PixelFormat, Samples};
 use crate::simd::dispatch;
@@ -41,6 +44,8 @@ use colours::Colour;
 use level::Level;
 use planar::{Models, code_planes};
 use planes::BorderedPlane;
+use tessera_dict::LosslessNets;
+use tessera_dict::lossless_net::PLANES;
 
 pub(crate) use drawn::{Drawn, DrawnShape, decode_drawn};
 pub(crate) use mask::{BLOCK as DRAWN_BLOCK, Mask};
@@ -52,7 +57,7 @@ pub(crate) use paint::{Original, Painted, Way};
 
 /// Why a payload cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// It ends too early.
     Exhausted,
     /// It says something that has no meaning.
@@ -115,7 +120,7 @@ impl Method {
         let level = Level::ALL.get(usize::from(byte >> 2)).copied();
         match (byte & 3, level?) {
             (0, level) => Some(Self::Planes(level)),
-            (1, level) => Some(Self::Colours(level)),
+            (1, level) if level != Level::Learned => Some(Self::Colours(level)),
             (2, Level::One) => Some(Self::Palette),
             (3, Level::One) => Some(Self::Fast),
             _ => None,
@@ -155,6 +160,9 @@ impl Tile {
     }
 }
 
+/// The networks of a tile that needs no dictionary.
+pub(crate) static NO_NETS: LosslessNets = [const { None }; PLANES];
+
 /// The same walk for writing and reading.
 #[inline(always)]
 fn code_tile(
@@ -162,9 +170,11 @@ fn code_tile(
     shape: &Shape,
     source: &Tile,
     method: Method,
+    nets: &LosslessNets,
 ) -> Result<Vec<BorderedPlane>, Fault> {
     match method {
         Method::Fast => code_planes(coder, shape, source, Models::Fast),
+        Method::Planes(Level::Learned) => code_planes(coder, shape, source, Models::Learned(nets)),
         Method::Planes(level) => code_planes(coder, shape, source, Models::Level(level)),
         Method::Colours(level) => code_colours(coder, shape, source, Escapes::Samples(level)),
         Method::Palette => code_colours(coder, shape, source, Escapes::Palette),
@@ -193,24 +203,29 @@ pub(crate) fn sample_work(payload: &[u8]) -> u64 {
         Some(Method::Fast) => 2,
         Some(Method::Planes(Level::One)) => 4,
         Some(Method::Planes(Level::Two)) => 6,
-        Some(Method::Planes(Level::Four)) => 10,
+        Some(Method::Planes(Level::Four | Level::Learned)) => 10,
         // Most pixels are candidates.
         Some(Method::Colours(_) | Method::Palette) => 3,
     }
 }
 
-/// Decodes a tile to interleaved samples.
+/// Decodes a tile to interleaved samples, with the networks of the dictionary if the file names one.
 pub(crate) fn decode_tile(
     data: &[u8],
     shape: &Shape,
     format: PixelFormat,
+    nets: Option<&LosslessNets>,
 ) -> Result<Samples, Fault> {
     let (&byte, data) = data.split_first().ok_or(Fault::Exhausted)?;
     let method = Method::from_byte(byte).ok_or(Fault::Invalid("a reserved method"))?;
+    if method == Method::Planes(Level::Learned) && nets.is_none() {
+        return Err(Fault::Invalid("a network without a dictionary"));
+    }
+    let nets = nets.unwrap_or(&NO_NETS);
     let mut coder = RangeDecoder::new(data);
     let planes = dispatch(
         #[inline(always)]
-        || code_tile(&mut coder, shape, &Tile::default(), method),
+        || code_tile(&mut coder, shape, &Tile::default(), method, nets),
     )?;
     if coder.exhausted() {
         return Err(Fault::Exhausted);

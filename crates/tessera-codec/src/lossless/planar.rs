@@ -8,6 +8,7 @@ use super::predictive::PlaneModel;
 use super::taps::{Around, Taps};
 use super::values::code_values;
 use super::{Fault, Shape, Tile};
+use tessera_dict::{LosslessNet, LosslessNets};
 
 /// How a plane is coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +21,28 @@ enum PlaneKind {
 
 /// The models of planes that are coded.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Models {
+pub(super) enum Models<'a> {
     Fast,
     Level(Level),
+    /// With the networks of a dictionary.
+    Learned(&'a LosslessNets),
+}
+
+impl<'a> Models<'a> {
+    fn level(self) -> Level {
+        match self {
+            Self::Level(level) => level,
+            Self::Fast | Self::Learned(_) => Level::Learned,
+        }
+    }
+
+    /// The network of a colour plane, by its number among them.
+    fn net(self, colour: Option<usize>) -> Option<&'a LosslessNet> {
+        match self {
+            Self::Learned(nets) => nets[colour?].as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// Codes a tile; a reader is given one without samples.
@@ -31,7 +51,7 @@ pub(super) fn code_planes(
     coder: &mut impl Coder,
     shape: &Shape,
     source: &Tile,
-    models: Models,
+    models: Models<'_>,
 ) -> Result<Vec<BorderedPlane>, Fault> {
     let values = code_used_values(coder, shape, &source.used)?;
     let mut planes: Vec<BorderedPlane> = Vec::with_capacity(shape.channels);
@@ -57,10 +77,12 @@ pub(super) fn code_planes(
             PlaneKind::Copied => plane.data.clone_from(&planes[number - 1].data),
             PlaneKind::Coded => match models {
                 Models::Fast => code_fast(coder, &mut plane, earlier, wanted, max)?,
-                Models::Level(level) => {
-                    let model = PlaneModel::new(shape.width, max, level);
+                _ => {
+                    let net = models.net(number.checked_sub(first));
+                    let mut model =
+                        PlaneModel::new(shape.width, max, models.level()).with_network(net);
                     let before = errors.take();
-                    let found = code_plane(coder, model, &mut plane, earlier, wanted, before)?;
+                    let found = code_plane(coder, &mut model, &mut plane, earlier, wanted, before)?;
                     errors = is_colour.then_some(found);
                 }
             },
@@ -124,9 +146,9 @@ fn code_kind(
 
 /// Codes a plane and returns the errors of its predictions; `before` are those of the plane before.
 #[inline(always)]
-fn code_plane(
+pub(super) fn code_plane(
     coder: &mut impl Coder,
-    mut model: PlaneModel,
+    model: &mut PlaneModel,
     plane: &mut BorderedPlane,
     earlier: &[BorderedPlane],
     wanted: &[u16],
@@ -141,7 +163,7 @@ fn code_plane(
         for x in 0..width {
             let at = plane.at(x, y);
             let own = Around::new(plane, at);
-            let taps = match earlier {
+            let mut taps = match earlier {
                 [] => Taps::new(own, &[], true),
                 [first] => Taps::new(own, &[Around::new(first, at)], true),
                 [first, second, ..] => {
@@ -149,6 +171,9 @@ fn code_plane(
                     Taps::new(own, &earlier, true)
                 }
             };
+            if model.looks_far() {
+                taps.look_far(own);
+            }
             let index = y * width + x;
             let before = has_before.then_some(errors[index]);
             let value = wanted.get(index).copied().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Samples of a tile with a border, so that every neighbour exists.
 
 /// Samples around the tile on the left, on the right and above.
-pub(super) const BORDER: usize = 3;
+pub(super) const BORDER: usize = 4;
 
 /// One channel of a tile.
 #[derive(Clone, Debug)]

@@ -7,11 +7,15 @@ use super::least_squares::{LeastSquares, Lesson, MAX_FADE, TAPS, WEIGHT_BITS};
 use super::level::{Level, Memory};
 use super::logistic::squash;
 use super::mixer::Mixer;
+use super::network::{Expectation, Known, Network, View};
 use super::residual::{
     Decisions, Expected, FRACTION, LOW_CONTEXTS, NODES, SIGNED_LEVELS, half_octaves,
     quarter_octaves, scale_of, signed_level,
 };
 use super::taps::{SMALL, Taps};
+#[cfg(feature = "encoder")]
+use super::training::Example;
+use tessera_dict::LosslessNet;
 
 /// Opinions on every decision.
 const INPUTS: usize = 8;
@@ -58,6 +62,9 @@ pub(super) struct PlaneModel {
     max: i32,
     /// Bits above eight: what regressors lose before they are learned from.
     excess: u32,
+    network: Option<Network>,
+    #[cfg(feature = "encoder")]
+    record: Option<Vec<Example>>,
 }
 
 /// The adaptive part of decisions.
@@ -87,6 +94,10 @@ struct Deciding<'a, C> {
 struct Predictions {
     squares: [i32; MAX_SQUARES],
     blend: i32,
+    /// The blend that the network corrected.
+    raw: i32,
+    /// Eight times the error the network expects.
+    expected: Option<u32>,
 }
 
 impl PlaneModel {
@@ -106,9 +117,28 @@ impl PlaneModel {
                 mixers: [SCALES, 64].map(|sets| Mixer::new(sets * NODES, start, MIXING_RATE)),
             },
             errors: ErrorRows::new(width),
+            network: None,
+            #[cfg(feature = "encoder")]
+            record: None,
             max: i32::from(max),
             excess: (u32::from(max) | 1).ilog2().saturating_sub(7),
         }
+    }
+
+    /// The same, with a network to correct its predictions.
+    pub(super) fn with_network(mut self, net: Option<&LosslessNet>) -> Self {
+        self.network = net.map(Network::new);
+        self
+    }
+
+    /// Whether samples farther away are looked at.
+    #[inline(always)]
+    pub(super) fn looks_far(&self) -> bool {
+        #[cfg(feature = "encoder")]
+        if self.record.is_some() {
+            return true;
+        }
+        self.network.is_some()
     }
 
     pub(super) fn open_row(&mut self) {
@@ -136,7 +166,10 @@ impl PlaneModel {
         x: usize,
         value: u16,
     ) -> (u16, i32) {
-        let predictions = self.predict(taps, x);
+        let mut predictions = self.predict(taps, x);
+        if let Some(view) = self.view(taps, &predictions, before, x) {
+            self.correct(&mut predictions, &view, value);
+        }
         let (expected, contexts) = self.contexts(taps, &predictions, before, x);
         let mut deciding = Deciding {
             coder,
@@ -149,12 +182,50 @@ impl PlaneModel {
         (value, error)
     }
 
+    /// What a network, or whoever learns one, sees.
+    #[inline(always)]
+    fn view(
+        &self,
+        taps: &Taps,
+        predictions: &Predictions,
+        before: Option<i32>,
+        x: usize,
+    ) -> Option<View> {
+        let known = Known {
+            taps,
+            squares: [predictions.squares[0], predictions.squares[1]],
+            blend: predictions.blend,
+            before,
+            excess: self.excess,
+        };
+        (self.looks_far()).then(|| View::new(&known, &self.errors, x))
+    }
+
+    /// Lets the network correct a blend of predictions; records what there is to learn about `value`.
+    #[inline(always)]
+    fn correct(&mut self, predictions: &mut Predictions, view: &View, value: u16) {
+        #[cfg(feature = "encoder")]
+        if let Some(record) = &mut self.record {
+            let error = (i32::from(value) << FRACTION) - predictions.blend;
+            record.push(Example::new(view, error));
+        }
+        #[cfg(not(feature = "encoder"))]
+        let _known_to_writers_only = value;
+        if let Some(network) = &self.network {
+            let Expectation { lift, eighths } = network.expect(view);
+            predictions.blend = (predictions.raw + lift).clamp(0, self.max << FRACTION);
+            predictions.expected = Some(eighths);
+        }
+    }
+
     /// The least-squares predictions, and their mean weighted by one over their squared recent errors.
     #[inline(always)]
     fn predict(&self, taps: &Taps, x: usize) -> Predictions {
         let mut predictions = Predictions {
             squares: [0; MAX_SQUARES],
             blend: 0,
+            raw: 0,
+            expected: None,
         };
         let around = self.errors.around(x);
         let (mut sum, mut total) = (0i64, 0i64);
@@ -175,7 +246,8 @@ impl PlaneModel {
             sum += weight * prediction;
             total += weight;
         }
-        predictions.blend = ((sum / total) as i32).clamp(0, self.max << FRACTION);
+        predictions.raw = ((sum / total) as i32).clamp(0, self.max << FRACTION);
+        predictions.blend = predictions.raw;
         predictions
     }
 
@@ -193,9 +265,10 @@ impl PlaneModel {
         for errors in around {
             eighths += errors.signed.unsigned_abs();
         }
-        let eighths = match before {
-            None => eighths,
-            Some(error) => (eighths * 5 + error.unsigned_abs() * 24) >> 3,
+        let eighths = match (predictions.expected, before) {
+            (Some(expected), _) => expected,
+            (None, None) => eighths,
+            (None, Some(error)) => (eighths * 5 + error.unsigned_abs() * 24) >> 3,
         };
         let scale = scale_of(eighths >> 3);
         let blend = predictions.blend;
@@ -246,6 +319,7 @@ impl PlaneModel {
         let lesson = Lesson::new(short, fade);
         let mut errors = SampleErrors {
             signed: (value << FRACTION) - predictions.blend,
+            raw: (value << FRACTION) - predictions.raw,
             small: [0; SMALL],
             squares: [0; MAX_SQUARES],
         };
@@ -260,6 +334,19 @@ impl PlaneModel {
             errors.squares[i % MAX_SQUARES] = error.unsigned_abs();
         }
         self.errors.set(x, errors);
+    }
+}
+
+#[cfg(feature = "encoder")]
+impl PlaneModel {
+    /// The same, recording what a network could learn from.
+    pub(super) fn recording(mut self) -> Self {
+        self.record = Some(Vec::new());
+        self
+    }
+
+    pub(super) fn into_record(self) -> Vec<Example> {
+        self.record.unwrap_or_default()
     }
 }
 

@@ -3,6 +3,8 @@
 use super::least_squares::TAPS;
 use super::planes::BorderedPlane;
 
+/// Samples that only networks look at.
+pub(super) const FAR: usize = 10;
 /// Small predictors.
 pub(super) const SMALL: usize = 3;
 
@@ -17,6 +19,8 @@ pub(super) struct Taps {
     pub(super) small: [i32; SMALL],
     /// West, north, north-west, north-east, west of west, north of north.
     pub(super) near: [i32; 6],
+    /// Samples farther away, for networks.
+    pub(super) far: [i32; FAR],
 }
 
 /// Samples of one plane around a place.
@@ -88,6 +92,20 @@ const CORNERS: [(isize, isize); 2] = [(1, -1), (-1, -1)];
 /// The last three of the third plane, from the first one.
 const FIRST: [(isize, isize); 3] = [(0, 0), (1, 0), (0, 1)];
 
+/// Where they lie, as (left, up).
+const FAR_PLACES: [(isize, isize); FAR] = [
+    (-1, 3),
+    (1, 3),
+    (-2, 3),
+    (2, 3),
+    (-3, 2),
+    (3, 2),
+    (4, 0),
+    (0, 4),
+    (4, 1),
+    (-4, 1),
+];
+
 impl Taps {
     /// Looks around a sample of `own`; `earlier` are the planes it hangs on, in coding order, complete if `ahead`.
     #[inline(always)]
@@ -102,6 +120,7 @@ impl Taps {
             regressors: [0; TAPS],
             small: [0; SMALL],
             near,
+            far: [0; FAR],
         };
         match *earlier {
             [] => {
@@ -125,6 +144,14 @@ impl Taps {
             }
         }
         taps
+    }
+
+    /// Looks farther around a sample of `own`.
+    #[inline(always)]
+    pub(super) fn look_far(&mut self, own: Around<'_>) {
+        for (to, (left, up)) in self.far.iter_mut().zip(FAR_PLACES) {
+            *to = own.sample(left, up);
+        }
     }
 
     #[inline(always)]

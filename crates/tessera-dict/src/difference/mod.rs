@@ -173,6 +173,12 @@ mod tests {
                 extent: [640, 4],
                 nets,
             });
+            let [first, second, last] = crate::lossless_net::WEIGHTS.map(layer);
+            parts.lossless_nets[1] = Some(crate::LosslessNet {
+                first,
+                second,
+                last,
+            });
             parts.references = vec![Reference::new(40, 7, vec![1, 2, 3, 250])];
             parts.provenance = "ours".into();
         });

@@ -8,6 +8,7 @@ use crate::dictionary::DictionaryBuilder;
 use crate::error::Error;
 use crate::filter::{FilterSet, TAPS};
 use crate::layout::{ELEMENTS, MAX_INPUTS, totals};
+use crate::lossless_net::{self, LosslessNet, LosslessNets};
 use crate::net::{self, Net, Nets};
 use crate::pack::MAX_SECTION;
 use crate::patch_net::{self, PatchNet, PatchNets};
@@ -27,6 +28,7 @@ const ROTATED: usize = 0;
 const NET: usize = 1;
 const PATCH_NET: usize = 2;
 const OTHER_REFERENCES: usize = 3;
+const LOSSLESS_NET: usize = 4;
 
 const OUT_OF_RANGE: Error = Error::Corrupt("a difference leads out of range");
 
@@ -67,6 +69,11 @@ pub(super) fn code<C: Coder>(
             walk,
             base.patch_nets.as_ref(),
             target.map(|own| own.patch_nets.as_ref()),
+        )?,
+        lossless_nets: lossless_nets(
+            walk,
+            &base.lossless_nets,
+            target.map(|own| &own.lossless_nets),
         )?,
         references: references(
             walk,
@@ -373,6 +380,42 @@ fn patch_nets<C: Coder>(
         }
     }
     Ok(Some(PatchNets { extent, nets }))
+}
+
+fn lossless_nets<C: Coder>(
+    walk: &mut Walk<C>,
+    base: &LosslessNets,
+    target: Option<&LosslessNets>,
+) -> Result<LosslessNets, Error> {
+    let mut all = [const { None }; lossless_net::PLANES];
+    for (at, to) in all.iter_mut().enumerate() {
+        let own = target.and_then(|nets| nets[at].as_ref());
+        if walk.flag(LOSSLESS_NET, own.is_some()) {
+            let layers_of =
+                |net: &LosslessNet| [&net.first, &net.second, &net.last].map(|own| own.clone());
+            let [first, second, last] = layers(
+                walk,
+                [
+                    Kind::LosslessFirst,
+                    Kind::LosslessSecond,
+                    Kind::LosslessLast,
+                ],
+                lossless_net::WEIGHTS,
+                [
+                    lossless_net::INPUTS,
+                    lossless_net::FIRST + 1,
+                    lossless_net::SECOND + 1,
+                ],
+                [base[at].as_ref().map(layers_of), own.map(layers_of)],
+            )?;
+            *to = Some(LosslessNet {
+                first,
+                second,
+                last,
+            });
+        }
+    }
+    Ok(all)
 }
 
 /// The three layers of a network, beside those of the base or nothing.

@@ -29,9 +29,12 @@ pub(super) enum Kind {
     PatchLast,
     Sizes,
     AtomCounts,
+    LosslessFirst,
+    LosslessSecond,
+    LosslessLast,
 }
 
-const KINDS: usize = Kind::AtomCounts as usize + 1;
+const KINDS: usize = Kind::LosslessLast as usize + 1;
 /// Contexts by the size of the numbers around.
 const ACTIVITIES: usize = 8;
 /// Bits of the number of zeros below every difference of an array.
@@ -54,7 +57,7 @@ pub(super) struct Walk<C> {
     cell_changed: [[Bit; 3]; CONFIDENCES],
     count_changed: [Bit; CONFIDENCES],
     counts: [Bit; 16],
-    flags: [Bit; 4],
+    flags: [Bit; 5],
     letters: Box<[Bit; 256]>,
 }
 
@@ -67,7 +70,7 @@ impl<C: Coder> Walk<C> {
             cell_changed: [[Bit::NEW; 3]; CONFIDENCES],
             count_changed: [Bit::NEW; CONFIDENCES],
             counts: [Bit::NEW; 16],
-            flags: [Bit::NEW; 4],
+            flags: [Bit::NEW; 5],
             letters: Box::new([Bit::NEW; 256]),
         }
     }
@@ -83,7 +86,7 @@ impl<C: Coder> Walk<C> {
         }
     }
 
-    /// Whether something is there, the kind of thing being one of four.
+    /// Whether something is there, the kind of thing being one of five.
     pub(super) fn flag(&mut self, what: usize, there: bool) -> bool {
         bit(&mut self.coder, &mut self.flags[what], there)
     }

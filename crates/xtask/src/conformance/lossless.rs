@@ -1,12 +1,13 @@
 //! Lossless streams: every method, format and depth, and random payloads.
 
-use super::support::lossless_folder;
+use super::support::{expected_folder, lossless_folder};
 use super::{Stream, write_streams};
 use anyhow::{Result, bail};
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
 use tessera_codec::{
     BitDepth, Colour, Decoder, DictId, Encoder, Metadata, Picture, PixelFormat, Samples,
 };
+use tessera_dict::Dictionary;
 
 /// Methods by the lower bits of a payload's first byte, with its level above.
 const METHODS: [(u8, &str); 8] = [
@@ -40,9 +41,42 @@ pub(super) fn write() -> Result<()> {
     }
     streams.extend(special()?);
     for (seed, (method, name)) in METHODS.into_iter().enumerate() {
-        streams.push(noise(seed as u32, method, name)?);
+        let (seed, nothing) = (seed as u32, DictId::Builtin(0));
+        streams.push(random_payload(
+            seed,
+            (method, name),
+            &Decoder::new(),
+            nothing,
+        )?);
     }
     write_streams(&lossless_folder(), &streams, &Decoder::new())
+}
+
+/// Writes the streams of level 3, whose samples the networks of a dictionary expect.
+pub(super) fn write_expected(dictionary: &Dictionary) -> Result<()> {
+    let mut streams = Vec::new();
+    for depth in [BitDepth::Eight, BitDepth::Sixteen] {
+        for (colour, alpha) in [(Colour::Gray, false), (Colour::Rgb, true)] {
+            let format = PixelFormat {
+                colour,
+                alpha,
+                depth,
+            };
+            let (channels, bits) = (format.channels(), depth.bits());
+            let encoder = encoder(5).dictionary(dictionary.clone());
+            streams.push(Stream {
+                name: format!("expected_{channels}x{bits}"),
+                covers: format!("networks, {channels} channels of {bits} bits"),
+                bytes: encoder.encode(&drawn(41, 27, format)?)?.bytes,
+            });
+        }
+    }
+    let decoder = Decoder::new().dictionary(dictionary.clone());
+    for seed in 0..4 {
+        let noise = (12, "planes, level 3");
+        streams.push(random_payload(seed, noise, &decoder, dictionary.id())?);
+    }
+    write_streams(&expected_folder(), &streams, &decoder)
 }
 
 /// Pseudo-random numbers that are the same everywhere.
@@ -154,7 +188,12 @@ fn special() -> Result<Vec<Stream>> {
 }
 
 /// Random bytes behind a good header, read with a method.
-fn noise(seed: u32, method: u8, name: &str) -> Result<Stream> {
+fn random_payload(
+    seed: u32,
+    (method, name): (u8, &str),
+    decoder: &Decoder,
+    dictionary: DictId,
+) -> Result<Stream> {
     let alpha = seed % 2 == 1;
     let depth = BitDepth::ALL[seed as usize % 4];
     let format = PixelFormat {
@@ -170,7 +209,7 @@ fn noise(seed: u32, method: u8, name: &str) -> Result<Stream> {
         payload.extend((0..samples * 2).map(|_| random(&mut state, 256) as u8));
         let header = Header {
             format,
-            dictionary: DictId::Builtin(0),
+            dictionary,
             width,
             height,
             tile_log2: 10,
@@ -190,7 +229,7 @@ fn noise(seed: u32, method: u8, name: &str) -> Result<Stream> {
             alpha: None,
         };
         let bytes = container::write(header, &Metadata::default(), &[data]);
-        if Decoder::new().decode(&bytes).is_ok() {
+        if decoder.decode(&bytes).is_ok() {
             return Ok(Stream {
                 name: format!("lossless_noise_{seed}"),
                 covers: format!("random payload, {name}"),

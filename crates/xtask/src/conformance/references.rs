@@ -3,7 +3,7 @@
 //! It has cosine bases and flat priors so that it stays small, and so that random payloads use everything.
 
 use super::support::{REFERENCE_DICTIONARY, reference_folder};
-use super::{Stream, atoms, networks, write_streams};
+use super::{Stream, atoms, lossless, networks, write_streams};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use tessera_codec::internals::container::{self, Header, TileData, WorkBound, tile_work};
@@ -25,6 +25,7 @@ pub(super) fn write() -> Result<()> {
     let folder = reference_folder();
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(REFERENCE_DICTIONARY), &file)?;
+    lossless::write_expected(&dictionary)?;
     write_streams(&folder, &streams, &Decoder::new().dictionary(dictionary))
 }
 
@@ -37,6 +38,7 @@ fn dictionary() -> Result<Dictionary> {
     dictionary.chroma = without_models(&dictionary.chroma);
     dictionary.nets = networks::nets();
     dictionary.patch_nets = Some(networks::patch_nets());
+    dictionary.lossless_nets = networks::lossless_nets();
     dictionary.provenance = "untrained, for the conformance streams of references".into();
     let sources = [
         drawn(104, 72, RGB, (0, 0))?,

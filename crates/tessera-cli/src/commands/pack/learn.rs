@@ -24,7 +24,8 @@ const LOOK_EFFORT: u8 = 2;
 pub(super) fn dictionary(args: &PackArgs, found: &[Found]) -> Result<Option<Dictionary>> {
     if let Some(spec) = &args.dict {
         let own = dictionaries::load(spec)?;
-        return Ok((own.id() != Dictionary::builtin().id()).then_some(own));
+        let helps = !args.goal.lossless || own.lossless_nets().iter().any(Option::is_some);
+        return Ok((helps && own.id() != Dictionary::builtin().id()).then_some(own));
     }
     let worth_trying = || {
         let enough = !args.no_train && found.len() >= WORTH_TRYING;
@@ -38,7 +39,7 @@ pub(super) fn dictionary(args: &PackArgs, found: &[Found]) -> Result<Option<Dict
 
 /// Whether most pictures, as some of them say, are smaller without loss.
 fn are_mostly_lossless(args: &PackArgs, found: &[Found]) -> bool {
-    if args.lossy {
+    if args.lossy || args.goal.lossless {
         return false;
     }
     let sample = sample(args, found);
@@ -100,7 +101,8 @@ fn are_mostly_series(args: &PackArgs, found: &[Found]) -> bool {
 fn learned(args: &PackArgs, found: &[Found]) -> Result<Option<Dictionary>> {
     verbosity::note("learning a dictionary for these pictures; --no-train does without");
     let mut bar = StageBar::new();
-    let mut trainer = Trainer::new(found.iter().map(|picture| &picture.path));
+    let pictures = found.iter().map(|picture| &picture.path);
+    let mut trainer = Trainer::new(pictures).lossless(args.goal.lossless);
     if let Some(time) = args.time {
         trainer = trainer.time(time);
     }

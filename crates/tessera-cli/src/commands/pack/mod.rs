@@ -137,10 +137,7 @@ pub fn run(args: &PackArgs) -> Result<()> {
 }
 
 fn create(args: &PackArgs, found: &[Found]) -> Result<()> {
-    let dictionary = match args.goal.lossless {
-        true => None,
-        false => learn::dictionary(args, found)?,
-    };
+    let dictionary = learn::dictionary(args, found)?;
     let batch = args.batch(found, dictionary.clone());
     let file = dictionary.map(|own| own.to_difference(Dictionary::builtin()));
     let output = Output::create(&args.output, args.force)?;
