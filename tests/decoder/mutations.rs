@@ -34,11 +34,10 @@ fn decoder() -> Decoder {
     let limits = Limits {
         pixels: PIXELS,
         tile_pixels: PIXELS,
-        // Drawn blocks have models of a few megabytes.
-        memory: 8 << 20,
-        work: 1 << 18,
         metadata: 1 << 16,
         chunks: 16,
+        // Drawn blocks have models of a few megabytes.
+        ..Limits::default().with_memory(8 << 20).with_work(1 << 18)
     };
     Decoder::new()
         .threads(1)

@@ -66,7 +66,7 @@ fn start_of(
 ) -> Result<Option<(Rect, Samples)>> {
     let header = container.header();
     let rect = container.grid().rect(index);
-    let Some(dictionary) = dictionary else {
+    let Some(dictionary) = dictionary.filter(|_| header.lossless.is_none()) else {
         return Ok(None);
     };
     let channels = header.format.channels() as u64;

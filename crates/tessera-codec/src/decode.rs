@@ -280,7 +280,8 @@ impl Decoder {
     fn trace_with(&self, file: &[u8], decisions: bool) -> Result<Vec<Trace>> {
         let container = self.container(file)?;
         let header = container.header();
-        let Some(dictionary) = self.find_dictionary(header)? else {
+        let dictionary = self.find_dictionary(header)?;
+        let Some(dictionary) = dictionary.filter(|_| header.lossless.is_none()) else {
             let message = "a lossless file has no decisions to record".into();
             return Err(Error::Parameter(message));
         };

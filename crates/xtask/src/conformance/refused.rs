@@ -181,9 +181,9 @@ fn headers() -> Vec<Wrong> {
         ),
         wrong(
             "lossless-dictionary",
-            "a dictionary of a lossless picture",
-            "a dictionary of a lossless",
-            File::with_features(0x10, &[], &[]),
+            "a lossless picture and a built-in dictionary that does not exist",
+            "number 7",
+            lossless(0x10).changed(DICTIONARY + 1, 7),
         ),
         wrong(
             "lossless-adaptive",
