@@ -165,6 +165,7 @@ pub(crate) fn chroma_base_mode(index: usize, luma_mode: usize) -> usize {
 }
 
 /// The index of a chroma mode as its first decisions and its neighbours see it.
+#[inline(always)]
 fn chroma_index(mode: usize) -> usize {
     match mode {
         FROM_LUMA_TAPS => FROM_LUMA,
@@ -200,18 +201,26 @@ kernel! {
     /// Codes a chroma mode in cells of this kind.
     fn code_chroma_decisions<C: BinaryCoder>(coder: &mut C, cells: [u32; 3], mode: usize) -> usize {
         const LAST: usize = CHROMA_MODES - 1;
-        let mut decide = #[inline(always)] |question: usize, bit: bool| {
-            let (i, [a, b, c]) = (question as u32, cells);
-            let contexts = Contexts::new([i | a, i | b, i | c], i);
-            coder.bit(PlaneKind::Chroma, Element::ChromaMode, &contexts, bit)
-        };
         let mut index = 0;
-        while index < LAST && !decide(index, index == chroma_index(mode)) {
+        while index < LAST && !decide_chroma(coder, cells, index, index == chroma_index(mode)) {
             index += 1;
         }
-        if index == FROM_LUMA && decide(LAST, mode == FROM_LUMA_TAPS) {
+        if index == FROM_LUMA && decide_chroma(coder, cells, LAST, mode == FROM_LUMA_TAPS) {
             return FROM_LUMA_TAPS;
         }
         index
     }
+}
+
+/// Codes one decision about a chroma mode.
+#[inline(always)]
+fn decide_chroma<C: BinaryCoder>(
+    coder: &mut C,
+    cells: [u32; 3],
+    question: usize,
+    bit: bool,
+) -> bool {
+    let i = question as u32;
+    let contexts = Contexts::new(cells.map(|cell| i | cell), i);
+    coder.bit(PlaneKind::Chroma, Element::ChromaMode, &contexts, bit)
 }
