@@ -17,6 +17,10 @@ import numpy
 from PIL import Image
 
 
+# Where pictures of a mode are decoded to without packing.
+DECODED = {"L": "decoded.pgm", "RGB": "decoded.ppm"}
+
+
 def codecs(tessera, efforts, dictionary):
     """Name, ending, encoder and decoder; `{i}` and `{o}` stand for the files."""
     named = ["--dict", dictionary] if dictionary else []
@@ -27,7 +31,7 @@ def codecs(tessera, efforts, dictionary):
     for effort in (7, 9):
         encode = f"cjxl -d 0 -e {effort} --num_threads=0 {{i}} {{o}}".split()
         yield f"cjxl -e {effort}", "jxl", encode, "djxl --num_threads=0 {i} {o}".split()
-    yield "cwebp -m 6", "webp", "cwebp -quiet -lossless -m 6 {i} -o {o}".split(), "dwebp -quiet {i} -pam -o {o}".split()
+    yield "cwebp -m 6", "webp", "cwebp -quiet -lossless -m 6 {i} -o {o}".split(), "dwebp -quiet {i} -ppm -o {o}".split()
 
 
 def cpu_time(command, source, target):
@@ -49,14 +53,15 @@ def is_same(original, decoded):
 
 def measured(codec, pictures, folder, speed):
     """Bytes of all pictures, and CPU seconds of encoding and decoding them beyond starting the process."""
-    _, ending, encode, decode = codec
+    _, ending, encode, _ = codec
     coded = folder / f"coded.{ending}"
     size, times = 0, [0.0, 0.0]
     for picture in pictures:
         original = Image.open(picture)
-        decoded = folder / ("decoded.pam" if ending == "webp" else "decoded.pgm" if original.mode == "L" else "decoded.ppm")
-        if ending != "webp" and original.mode not in ("L", "RGB"):
-            decoded = folder / "decoded.png"
+        plain = original.mode in ("L", "RGB")
+        # What has alpha goes to PNG, packing included.
+        decoded = folder / ("decoded.ppm" if plain and ending == "webp" else DECODED.get(original.mode, "decoded.png"))
+        decode = [word for word in codec[3] if plain or word != "-ppm"]
         times[0] += cpu_time(encode, picture, coded)
         size += coded.stat().st_size
         if speed:
@@ -71,7 +76,7 @@ def start_up(codec, folder):
     _, ending, encode, decode = codec
     picture, coded = folder / "pixel.png", folder / f"pixel.{ending}"
     Image.new("RGB", (1, 1), (9, 8, 7)).save(picture)
-    decoded = folder / ("pixel.pam" if ending == "webp" else "pixel.ppm")
+    decoded = folder / "pixel.ppm"
     runs = [(cpu_time(encode, picture, coded), cpu_time(decode, coded, decoded)) for _ in range(5)]
     return [min(run[way] for run in runs) for way in (0, 1)]
 
