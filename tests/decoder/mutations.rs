@@ -154,7 +154,9 @@ fn part_ends(file: &[u8]) -> Vec<usize> {
         .map(|index| container.tile_len(index))
         .collect();
     let table_end = file.len() - tiles.iter().sum::<usize>();
-    let mut ends = vec![header_len, header_len + header.metadata_len, table_end];
+    let preview_end = header_len + header.preview_len;
+    let metadata_end = preview_end + header.metadata_len;
+    let mut ends = vec![header_len, preview_end, metadata_end, table_end];
     for tile in tiles {
         ends.push(ends[ends.len() - 1] + tile);
     }

@@ -94,7 +94,7 @@ fn write_parts(
         corpus,
         "metadata",
         name,
-        &file[start..][..header.metadata_len],
+        &file[start + header.preview_len..][..header.metadata_len],
     )
 }
 
