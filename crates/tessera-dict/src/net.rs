@@ -94,8 +94,13 @@ pub(crate) fn read_extent(body: &mut &[u8]) -> Result<[u16; 2], Error> {
 }
 
 pub(crate) fn write_layers(layers: [&Vec<i16>; 3], out: &mut Vec<u8>) {
-    let weights = layers.into_iter().flatten();
-    out.extend(weights.flat_map(|weight| weight.to_le_bytes()));
+    for layer in layers {
+        let start = out.len();
+        out.resize(start + 2 * layer.len(), 0);
+        for (to, weight) in out[start..].as_chunks_mut().0.iter_mut().zip(layer) {
+            *to = weight.to_le_bytes();
+        }
+    }
 }
 
 /// Reads layers of these numbers of weights, none larger than `limit`.

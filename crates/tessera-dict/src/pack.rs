@@ -10,22 +10,17 @@ const TOO_LONG: Error = Error::Corrupt("a section is longer than it says");
 
 /// Replaces every run of zeros by a zero and the run's length minus one (at most 255).
 pub(crate) fn pack_zeros(body: &[u8]) -> Vec<u8> {
-    let mut out = (body.len() as u32).to_le_bytes().to_vec();
-    let mut at = 0;
-    while at < body.len() {
-        out.push(body[at]);
-        if body[at] == 0 {
-            let run = body[at..]
-                .iter()
-                .take(256)
-                .take_while(|&&byte| byte == 0)
-                .count();
-            out.push((run - 1) as u8);
-            at += run;
-        } else {
-            at += 1;
-        }
+    let mut out = Vec::with_capacity(body.len() + 4);
+    out.extend((body.len() as u32).to_le_bytes());
+    let mut rest = body;
+    while let Some(literal) = rest.iter().position(|&byte| byte == 0) {
+        out.extend_from_slice(&rest[..literal]);
+        let zeros = rest[literal..].iter().take_while(|&&byte| byte == 0);
+        let run = zeros.take(256).count();
+        out.extend([0, (run - 1) as u8]);
+        rest = &rest[literal + run..];
     }
+    out.extend_from_slice(rest);
     out
 }
 
