@@ -91,28 +91,6 @@ pub(crate) fn transpose<const W: usize, const H: usize>(
     }
 }
 
-/// Takes the products of neighbours, added up, off `sums`. The one product of pairs that compilers find by themselves,
-/// except for WebAssembly.
-#[inline(always)]
-pub(crate) fn subtract_pairs<const N: usize, const M: usize>(
-    a: &[i16; M],
-    b: &[i16; M],
-    sums: &mut [i32; N],
-) {
-    const { assert!(M == 2 * N && N.is_multiple_of(4)) }
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    for (at, sums) in sums.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        use std::arch::wasm32::{i32x4_dot_i16x8, i32x4_sub};
-        let [a, b] = [a, b].map(|values| pulp::cast(values.as_chunks::<8>().0[at]));
-        *sums = pulp::cast(i32x4_sub(pulp::cast(*sums), i32x4_dot_i16x8(a, b)));
-    }
-    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-    for (i, sum) in sums.iter_mut().enumerate() {
-        let product = |at: usize| i32::from(a[at]) * i32::from(b[at]);
-        *sum -= product(2 * i) + product(2 * i + 1);
-    }
-}
-
 /// Multiplies 16-bit numbers and adds up neighbouring products.
 pub(crate) trait PairProducts: Copy {
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8];
