@@ -3,7 +3,7 @@
 //! It sees a sample's surroundings at three scales, as differences to the sample in units of the step, and says how
 //! far the original lies above it.
 
-use crate::simd::{PairOperation, PairProducts, with_pairs};
+use crate::simd::{PairOperation, PairProducts, kernel, with_pairs};
 use crate::threads;
 use crate::tile::canvas::PlaneBuffer;
 use crate::tile::intra::SAMPLE_MAX;
@@ -16,8 +16,12 @@ use tessera_dict::net::{FIRST, INPUTS, SECOND, WEIGHT_BITS};
 const MARGIN: usize = 10;
 /// Samples that are worked on side by side; divides the side of a superblock.
 const LANES: usize = 32;
+/// Groups of samples whose products one instruction makes.
+const GROUPS: usize = LANES / 8;
 /// Two inputs of a layer side by side, sample by sample: what instructions that multiply pairs read.
-type Pair = [i16; 2 * LANES];
+type Pair = [[i16; 16]; GROUPS];
+/// Pairs of inputs that nothing is known of yet.
+const NO_INPUTS: Pair = [[0; 16]; GROUPS];
 /// Pairs of the inputs of each layer, the constant included.
 const PAIRS: [usize; 3] = [INPUTS / 2, FIRST / 2 + 1, SECOND / 2 + 1];
 /// Fractional bits of the inputs, which are in steps.
@@ -33,8 +37,6 @@ const MIDDLE_QUANTISER: i32 = 76;
 
 /// Scale of an input: single samples, means of 3x3 and of 5x5.
 const SCALES: usize = 3;
-/// Reach of the means of every scale.
-const REACH: [usize; SCALES] = [0, 1, 2];
 
 /// Inputs that depend on the surroundings; rate, place and constant follow.
 const AROUND: usize = INPUTS - 4;
@@ -91,7 +93,7 @@ impl Surroundings {
             framed.extend(row.iter().map(|&sample| sample as i16));
             framed.extend([row[width - 1] as i16; MARGIN]);
         }
-        let [_, small, large] = REACH.map(|reach| means(&framed, stride, reach));
+        let (small, large) = (means::<3>(&framed, stride), means::<5>(&framed, stride));
         Self {
             scales: [framed, small, large],
             stride,
@@ -103,25 +105,31 @@ impl Surroundings {
         (y + MARGIN) * self.stride + x + MARGIN
     }
 
-    /// The inputs of `count` samples of a row but their places; those of other samples are left as they are.
+    /// The inputs of samples of a row but their places; where the row ends before they do, the rest mean nothing.
     #[inline(always)]
-    fn describe(&self, x: usize, y: usize, count: usize, inputs: &mut [Pair; PAIRS[0]]) {
+    fn describe(&self, x: usize, y: usize, inputs: &mut [Pair; PAIRS[0]]) {
         let at = self.index(x, y);
-        let own = &self.scales[0][at..][..count];
+        // No row is so near the end of the frame that there would be fewer.
+        let lanes = |scale: usize, at: usize| -> &[i16; LANES] {
+            let lanes = self.scales[scale][at..].first_chunk();
+            lanes.expect("rows of the frame follow")
+        };
+        let own = lanes(0, at);
         let reciprocal = ((1 << 26) / Step::from_index(self.quantiser).fixed()) as i32;
         let difference = |(scale, dx, dy): (usize, isize, isize)| {
             let other = at.wrapping_add_signed(dy * self.stride as isize + dx);
-            let others = &self.scales[scale][other..][..count];
+            let others = lanes(scale, other);
             let mut line = [0; LANES];
-            for ((value, &other), &own) in line.iter_mut().zip(others).zip(own) {
-                let difference = i32::from(other) - i32::from(own);
+            for lane in 0..LANES {
+                // Of 12 bits both.
+                let difference = i32::from(others[lane] - own[lane]);
                 let steps = (difference * reciprocal) >> 12;
-                *value = steps.clamp(-INPUT_MAX, INPUT_MAX) as i16;
+                line[lane] = steps.clamp(-INPUT_MAX, INPUT_MAX) as i16;
             }
             line
         };
-        for (pair, &[first, second]) in inputs.iter_mut().zip(PLACES.as_chunks().0) {
-            *pair = side_by_side(&difference(first), &difference(second));
+        for (pair, places) in inputs.iter_mut().zip(PLACES.as_chunks::<2>().0) {
+            *pair = side_by_side(&difference(places[0]), &difference(places[1]));
         }
         let rate = 3 * (i32::from(self.quantiser) - MIDDLE_QUANTISER);
         let rate = rate.clamp(-INPUT_MAX, INPUT_MAX) as i16;
@@ -132,18 +140,18 @@ impl Surroundings {
     /// The inputs of one sample but its place.
     #[cfg(feature = "encoder")]
     pub fn inputs(&self, x: usize, y: usize) -> [i8; INPUTS] {
-        let mut inputs = [[0; 2 * LANES]; PAIRS[0]];
-        self.describe(x, y, 1, &mut inputs);
-        std::array::from_fn(|at| inputs[at / 2][at % 2] as i8)
+        let mut inputs = [NO_INPUTS; PAIRS[0]];
+        self.describe(x, y, &mut inputs);
+        std::array::from_fn(|at| inputs[at / 2][0][at % 2] as i8)
     }
 }
 
 #[inline(always)]
 fn side_by_side(first: &[i16; LANES], second: &[i16; LANES]) -> Pair {
-    let mut pair = [0; 2 * LANES];
-    let places = pair.as_chunks_mut::<2>().0.iter_mut();
-    for ((place, &first), &second) in places.zip(first).zip(second) {
-        *place = [first, second];
+    let mut pair = NO_INPUTS;
+    for lane in 0..LANES {
+        pair[lane / 8][2 * (lane % 8)] = first[lane];
+        pair[lane / 8][2 * (lane % 8) + 1] = second[lane];
     }
     pair
 }
@@ -158,27 +166,46 @@ pub fn place_input(place: u32, side: u16) -> i32 {
     (part.min(255) as i32 - 128).max(-INPUT_MAX)
 }
 
-/// Means of the squares of `2 reach + 1` samples around every sample that is far enough from the frame.
-fn means(framed: &[i16], stride: usize, reach: usize) -> Vec<i16> {
-    let side = 2 * reach + 1;
-    let area = (side * side) as i32;
-    let mut rows = vec![0i32; framed.len()];
-    for (from, to) in framed
-        .chunks_exact(stride)
-        .zip(rows.chunks_exact_mut(stride))
-    {
-        for (sum, run) in to[reach..].iter_mut().zip(from.windows(side)) {
-            *sum = run.iter().map(|&sample| i32::from(sample)).sum();
-        }
+/// Means of the squares of `SIDE` samples around every sample that is far enough from the frame.
+fn means<const SIDE: usize>(framed: &[i16], stride: usize) -> Vec<i16> {
+    let reach = SIDE / 2;
+    let mut sums = vec![0; framed.len()];
+    let rows = framed.chunks_exact(stride);
+    for (row, sums) in rows.zip(sums.chunks_exact_mut(stride)) {
+        add_shifted::<SIDE>(row, &mut sums[reach..]);
     }
     let mut out = vec![0; framed.len()];
-    for y in reach..framed.len() / stride - reach {
-        for x in 0..stride {
-            let column = (y - reach..=y + reach).map(|y| rows[y * stride + x]);
-            out[y * stride + x] = ((column.sum::<i32>() + area / 2) / area) as i16;
-        }
+    let inside = &mut out[reach * stride..framed.len() - reach * stride];
+    for (row, means) in inside.chunks_exact_mut(stride).enumerate() {
+        mean_rows::<SIDE>(&sums[row * stride..], means);
     }
     out
+}
+
+kernel! {
+    /// Sums of `SIDE` samples of a row each.
+    fn add_shifted<const SIDE: usize>(row: &[i16], sums: &mut [u16]) {
+        for at in 0..SIDE {
+            for (sum, &sample) in sums.iter_mut().zip(&row[at..row.len() + 1 + at - SIDE]) {
+                *sum += sample as u16;
+            }
+        }
+    }
+}
+
+kernel! {
+    /// Means of sums of `SIDE` samples, over as many rows of them.
+    fn mean_rows<const SIDE: usize>(sums: &[u16], means: &mut [i16]) {
+        let (stride, area) = (means.len(), (SIDE * SIDE) as u32);
+        let rows: [&[u16]; SIDE] = std::array::from_fn(|y| &sums[y * stride..][..stride]);
+        for (x, mean) in means.iter_mut().enumerate() {
+            let mut sum = area / 2;
+            for row in rows {
+                sum += u32::from(row[x]);
+            }
+            *mean = (sum / area) as i16;
+        }
+    }
 }
 
 /// The plane with the filter's and the network's corrections wherever `flags` say so.
@@ -226,7 +253,7 @@ pub(crate) fn restored(
 /// Corrects a run of samples.
 struct Restore<'a> {
     /// Of the three layers.
-    weights: &'a [Vec<[i16; 2]>; 3],
+    weights: &'a [Vec<WeightPair>; 3],
     surroundings: &'a Surroundings,
     /// Column and row of the first sample.
     start: (usize, usize),
@@ -239,21 +266,21 @@ struct Restore<'a> {
 impl PairOperation for Restore<'_> {
     #[inline(always)]
     fn call(self, pairs: impl PairProducts) {
-        let mut inputs = [[0; 2 * LANES]; PAIRS[0]];
+        let mut inputs = [NO_INPUTS; PAIRS[0]];
         let (x, y) = self.start;
-        (self.surroundings).describe(x, y, self.samples.len(), &mut inputs);
+        (self.surroundings).describe(x, y, &mut inputs);
         let [across, down] = PLACE_INPUTS;
         for (lane, &place) in self.places.0.iter().enumerate() {
-            inputs[across / 2][2 * lane + across % 2] = place;
-            inputs[down / 2][2 * lane + down % 2] = self.places.1;
+            inputs[across / 2][lane / 8][2 * (lane % 8) + across % 2] = place;
+            inputs[down / 2][lane / 8][2 * (lane % 8) + down % 2] = self.places.1;
         }
-        let mut first = [[0; 2 * LANES]; PAIRS[1]];
         let [to_first, to_second, to_last] = self.weights;
+        let mut first = [NO_INPUTS; PAIRS[1]];
         layer(pairs, to_first, &inputs, &mut first);
-        let mut second = [[0; 2 * LANES]; PAIRS[2]];
+        let mut second = [NO_INPUTS; PAIRS[2]];
         layer(pairs, to_second, &first, &mut second);
         let [sums] = weighted(pairs, [to_last], &second);
-        for (sample, sum) in self.samples.iter_mut().zip(sums) {
+        for (sample, &sum) in self.samples.iter_mut().zip(sums.as_flattened()) {
             let correction = i64::from((sum >> 4).clamp(-8192, 8191));
             let correction = (correction * self.step + (1 << 19)) >> 20;
             *sample = (i64::from(*sample) + correction).clamp(0, i64::from(SAMPLE_MAX)) as u16;
@@ -261,50 +288,56 @@ impl PairOperation for Restore<'_> {
     }
 }
 
+/// Two weights of a unit as one number, in the order of memory: copies of it are what pairs of inputs are multiplied by.
+type WeightPair = u32;
+
 /// The weights of a layer whose units have `inputs` inputs, in pairs like these.
-fn paired(weights: &[i16], inputs: usize) -> Vec<[i16; 2]> {
+fn paired(weights: &[i16], inputs: usize) -> Vec<WeightPair> {
     let units = weights.chunks_exact(inputs);
-    let pair = |pair: &[i16]| [pair[0], pair.get(1).copied().unwrap_or(0)];
+    let pair = |pair: &[i16]| pulp::cast([pair[0], pair.get(1).copied().unwrap_or(0)]);
     units.flat_map(|unit| unit.chunks(2).map(pair)).collect()
 }
 
 /// Units that add up their inputs and pass on what is above zero; the constant stands behind them.
 #[inline(always)]
-fn layer(pairs: impl PairProducts, weights: &[[i16; 2]], inputs: &[Pair], units: &mut [Pair]) {
+fn layer(pairs: impl PairProducts, weights: &[WeightPair], inputs: &[Pair], units: &mut [Pair]) {
     let (constant, units) = units.split_last_mut().expect("the constant");
     *constant = side_by_side(&[CONSTANT; LANES], &[0; LANES]);
     let weights = weights.chunks_exact(2 * inputs.len());
     for (unit, weights) in units.iter_mut().zip(weights) {
         let (first, second) = weights.split_at(inputs.len());
-        let sums = weighted(pairs, [first, second], inputs);
-        let [first, second] = sums.map(|sums| {
-            sums.map(|sum| {
-                let sum = (sum + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
-                sum.clamp(0, UNIT_MAX) as i16
-            })
-        });
-        *unit = side_by_side(&first, &second);
+        let [first, second] = weighted(pairs, [first, second], inputs);
+        for (unit, (first, second)) in unit.iter_mut().zip(first.iter().zip(&second)) {
+            for lane in 0..8 {
+                unit[2 * lane] = output(first[lane]);
+                unit[2 * lane + 1] = output(second[lane]);
+            }
+        }
     }
+}
+
+/// What a unit passes on.
+#[inline(always)]
+fn output(sum: i32) -> i16 {
+    let sum = (sum + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
+    sum.clamp(0, UNIT_MAX) as i16
 }
 
 /// The weighted sums of some units.
 #[inline(always)]
 fn weighted<const UNITS: usize>(
     pairs: impl PairProducts,
-    weights: [&[[i16; 2]]; UNITS],
+    weights: [&[WeightPair]; UNITS],
     inputs: &[Pair],
-) -> [[i32; LANES]; UNITS] {
-    let weights = weights.map(|weights| &weights[..inputs.len()]);
-    let mut sums = [[0; LANES]; UNITS];
+) -> [[[i32; 8]; GROUPS]; UNITS] {
+    let mut sums = [[[0; 8]; GROUPS]; UNITS];
     for (at, input) in inputs.iter().enumerate() {
-        for (sums, weights) in sums.iter_mut().zip(weights) {
-            let [first, second] = weights[at];
-            let weights = std::array::from_fn(|i| if i % 2 == 0 { first } else { second });
-            let groups = sums.as_chunks_mut::<8>().0.iter_mut();
-            for (sums, input) in groups.zip(input.as_chunks::<16>().0) {
-                let products = pairs.pair_products(*input, weights);
-                for (sum, product) in sums.iter_mut().zip(products) {
-                    *sum += product;
+        for unit in 0..UNITS {
+            let weights: [i16; 16] = pulp::cast([weights[unit][at]; 8]);
+            for group in 0..GROUPS {
+                let products = pairs.pair_products(input[group], weights);
+                for lane in 0..8 {
+                    sums[unit][group][lane] += products[lane];
                 }
             }
         }
@@ -367,10 +400,11 @@ mod tests {
 
     #[test]
     fn places_are_different_and_inside_the_frame() {
+        let reach_of_means = [0, 1, 2];
         for (i, &(scale, dx, dy)) in PLACES.iter().enumerate() {
             assert!(!PLACES[..i].contains(&(scale, dx, dy)));
             assert!((dx, dy) != (0, 0));
-            assert!(dx.abs().max(dy.abs()) as usize + REACH[scale] <= MARGIN);
+            assert!(dx.abs().max(dy.abs()) as usize + reach_of_means[scale] <= MARGIN);
         }
     }
 
