@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use tessera_codec::{Encoder, Picture};
 use tessera_eval::image8::{Channels, Image8};
 use tessera_eval::metrics::ssimulacra2;
+use tessera_pack::PackWriter;
 use webdriver::Browser;
 
 fn workspace() -> &'static Path {
@@ -49,6 +50,14 @@ fn tiled() -> (Picture, Vec<u8>) {
     (picture, encoded.unwrap().bytes)
 }
 
+/// A file of one tile that begins with a preview.
+fn previewed() -> Vec<u8> {
+    let sample = |i: u32| ((i % 900 * 7 + i / 900 * 3) % 251) as u8;
+    let picture = Picture::rgb8(300, 300, (0..300 * 300 * 3).map(sample).collect());
+    let encoder = Encoder::new().effort(1).quality(90).preview(true);
+    encoder.encode(&picture.unwrap()).unwrap().bytes
+}
+
 /// A picture of one colour and four tiles with the profile of wide displays, and one with the profile of sRGB.
 fn profiled() -> [Vec<u8>; 2] {
     [ColorProfile::new_display_p3(), ColorProfile::new_srgb()].map(|profile| {
@@ -59,6 +68,18 @@ fn profiled() -> [Vec<u8>; 2] {
     })
 }
 
+/// A pack of three pictures whose profile lies in it once.
+fn pack_with_shared_profile() -> Vec<u8> {
+    let [wide, _] = profiled();
+    let mut writer = PackWriter::new(Vec::new(), None).unwrap();
+    for name in ["a", "b", "c"] {
+        writer.add(name, &wide).unwrap();
+    }
+    let pack = writer.finish().unwrap();
+    assert!(pack.len() < 2 * wide.len(), "{} bytes", pack.len());
+    pack
+}
+
 struct Site {
     browser: Browser,
     server: Server,
@@ -67,8 +88,13 @@ struct Site {
 impl Site {
     /// A browser at an empty page of a server that has everything.
     fn open() -> Self {
+        Self::open_with(tiled().1)
+    }
+
+    /// The same with another file at `/slow.tsr`.
+    fn open_with(slow: Vec<u8>) -> Self {
         let folders = vec![("/built/", built()), ("/streams/", folder())];
-        let server = Server::start(folders, tiled().1);
+        let server = Server::start(folders, slow);
         let browser = Browser::start().expect("chromium and chromedriver are installed");
         browser.visit(&server.url("/"));
         Self { browser, server }
@@ -146,6 +172,8 @@ fn the_package_works_in_node() {
     let tests = workspace().join("crates/tessera-wasm/tests/node.test.mjs");
     let (picture, file) = tiled();
     fs::write(folder.path().join("tiled.tsr"), &file).unwrap();
+    fs::write(folder.path().join("previewed.tsr"), previewed()).unwrap();
+    fs::write(folder.path().join("shared.tsp"), pack_with_shared_profile()).unwrap();
     for (name, file) in ["wide.tsr", "srgb.tsr"].iter().zip(profiled()) {
         fs::write(folder.path().join(name), file).unwrap();
     }
@@ -253,10 +281,8 @@ fn the_page_shows_a_pack_as_a_gallery() {
     nothing_was_fetched(&browser);
 }
 
-#[test]
-#[ignore = "needs `cargo xtask wasm` and Chromium"]
-fn tiles_appear_while_the_rest_of_a_picture_is_on_its_way() {
-    let site = Site::open();
+/// An element that shows `/slow.tsr`, and a script that returns its size and how many pixels it has painted, once it has any.
+fn show_slowly(site: &Site) -> &'static str {
     site.browser.script(
         "self.shown = import('/built/tessera-codec/element.js').then(() => {
              const picture = document.createElement('tessera-img');
@@ -266,13 +292,31 @@ fn tiles_appear_while_the_rest_of_a_picture_is_on_its_way() {
              document.body.append(picture);
          });",
     );
-    let painted = "
+    "
         const canvas = document.querySelector('tessera-img')?.shadowRoot.querySelector('canvas');
         if (!canvas?.width) return false;
         const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
         let opaque = 0;
         for (let at = 3; at < pixels.length; at += 4) opaque += pixels[at] === 255;
-        return opaque > 0 && [canvas.width, canvas.height, opaque, self.loaded === true];";
+        return opaque > 0 && [canvas.width, canvas.height, opaque, self.loaded === true];"
+}
+
+#[test]
+#[ignore = "needs `cargo xtask wasm` and Chromium"]
+fn a_preview_fills_a_picture_while_the_rest_is_on_its_way() {
+    let site = Site::open_with(previewed());
+    let painted = show_slowly(&site);
+    let early = wait_for(&site.browser, painted);
+    assert_eq!(early, json!([300, 300, 300 * 300, false]));
+    site.server.send_the_rest();
+    wait_for(&site.browser, "return self.loaded");
+}
+
+#[test]
+#[ignore = "needs `cargo xtask wasm` and Chromium"]
+fn tiles_appear_while_the_rest_of_a_picture_is_on_its_way() {
+    let site = Site::open();
+    let painted = show_slowly(&site);
     let early = wait_for(&site.browser, painted);
     assert_eq!((&early[0], &early[1]), (&json!(300), &json!(200)));
     let opaque = early[2].as_u64().unwrap();

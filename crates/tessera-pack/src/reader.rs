@@ -119,6 +119,23 @@ impl<R: Read + Seek> PackReader<R> {
         self.index.dictionary.clone()
     }
 
+    /// Where the metadata lies that several pictures share, in order and without overlaps. Whoever does not have all of the
+    /// file needs these parts beside the [`place`](Entry::place) of a picture.
+    pub fn shared_places(&self) -> Vec<Range<u64>> {
+        let templates = self.index.templates.iter();
+        let mut places: Vec<Range<u64>> = templates.map(|own| own.shared.clone()).collect();
+        places.retain(|place| !place.is_empty());
+        places.sort_by_key(|place| place.start);
+        let mut apart: Vec<Range<u64>> = Vec::new();
+        for place in places {
+            match apart.last_mut() {
+                Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
+                _ => apart.push(place),
+            }
+        }
+        apart
+    }
+
     /// The dictionary in the pack as a file; `None` if the pictures need none.
     ///
     /// # Errors

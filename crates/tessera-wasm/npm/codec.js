@@ -78,6 +78,23 @@ export class Codec {
     return new Uint8Array(this.output());
   }
 
+  /** The small picture in front of an open one, if there is one. */
+  preview(number) {
+    this.withInput([], () => this.exports.tessera_preview(number));
+    return this.optionalImage();
+  }
+
+  /** The rows of a tile that its first bytes hold, if they are enough for any. */
+  tileStart(number, index, bytes) {
+    const length = bytes.byteLength;
+    this.withInput([bytes], (at) => this.exports.tessera_tile_start(number, index, at, length));
+    return this.optionalImage();
+  }
+
+  optionalImage() {
+    return this.exports.tessera_output_len() === 0 ? undefined : this.image();
+  }
+
   /** Decodes one tile of an open picture to RGBA in the colours of its profile. */
   decodeTile(number, index, bytes) {
     const length = bytes.byteLength;
@@ -90,12 +107,15 @@ export class Codec {
   }
 
   /** Opens a pack of `length` bytes by its start and its end: what it holds, and a number to ask for it. */
-  openPack(start, end, length, dictionary) {
-    const { tessera_open_pack, tessera_pack_dictionary } = this.exports;
+  openPack(start, end, length, dictionary, shared = []) {
+    const { tessera_open_pack, tessera_pack_dictionary, tessera_pack_shared } = this.exports;
     const call = (first, last) => tessera_open_pack(first, start.byteLength, last, end.byteLength, length);
     const pack = this.withInput([start, end], call);
     const info = JSON.parse(this.text());
     try {
+      for (const { place, bytes } of shared) {
+        this.withInput([bytes], (at) => tessera_pack_shared(pack, place, at, bytes.byteLength));
+      }
       if (dictionary) this.withInput([dictionary], (at) => tessera_pack_dictionary(pack, at, dictionary.byteLength));
     } catch (error) {
       this.closePack(pack);
@@ -136,15 +156,20 @@ export class Codec {
     const { tessera_decode } = this.exports;
     const length = bytes.byteLength;
     this.withInput([bytes], (at) => tessera_decode(at, length, x, y, width, height, maxSide, Number(raw)));
+    return this.image();
+  }
+
+  /** The picture that is the output. */
+  image() {
     const output = this.exports.tessera_output();
     const head = new Uint32Array(this.exports.memory.buffer.slice(output, output + HEAD));
     return { width: head[0], height: head[1], channels: head[2], depth: head[3], data: this.output(HEAD) };
   }
 
   /** Encodes RGBA. */
-  encode(pixels, { width, height, quality = 75, size = 0, effort = 5, dictionary = -1 }) {
+  encode(pixels, { width, height, quality = 75, size = 0, effort = 5, preview = false, dictionary = -1 }) {
     const { tessera_encode } = this.exports;
-    this.withInput([pixels], (at) => tessera_encode(at, width, height, quality, size, effort, dictionary));
+    this.withInput([pixels], (at) => tessera_encode(at, width, height, quality, size, effort, Number(preview), dictionary));
     return this.output();
   }
 

@@ -7,6 +7,9 @@ const UNKNOWN_LENGTH = 0x7fffffff;
 const FIRST_LOOK = 64;
 /** Numbers that describe a tile. */
 const TILE_FIELDS = 6;
+/** The beginning of a tile is decoded when it has so many bytes, and again when it has grown by so much. */
+const FIRST_PART = 4096;
+const GROWTH = 1.5;
 /** Most bytes of a tile in the table. Whoever reads it asks for so many, though most are shorter. */
 const TABLE_ENTRY = 10;
 
@@ -89,10 +92,24 @@ async function decodeWhole(pool, arrival, { region, maxSide, raw, picture }, { n
   });
 }
 
+/** Shows the beginning of a tile again and again while the rest of it arrives; resolves when it is here. */
+async function showArriving(pool, arrival, tile, picture, { needs, signal, onPart }) {
+  for (let length = FIRST_PART; ; length = Math.ceil(GROWTH * (arrival.length - tile.start))) {
+    await arrival.until(Math.min(tile.end, tile.start + length));
+    if (signal?.aborted) throw abortError(signal);
+    if (arrival.done || arrival.length >= tile.end) return;
+    const bytes = arrival.slice(tile.start, tile.end);
+    const job = { call: 'tileStart', args: { picture: picture.key, index: tile.index, bytes }, needs };
+    const part = await pool.run(job, { signal, transfer: [bytes.buffer] });
+    if (part) onPart({ x: tile.x, y: tile.y, image: imageData(part.data, part.width, part.height) });
+  }
+}
+
 /** Tile by tile, each as soon as it has arrived, on as many workers as there are. */
-async function decodeTiles(pool, arrival, { tiles, picture }, part, { needs, signal, onTile }) {
+async function decodeTiles(pool, arrival, { tiles, picture }, part, { needs, signal, onTile, onPart }) {
   const pixels = new Uint8ClampedArray(part.width * part.height * 4);
   const one = async (tile) => {
+    if (onPart) await showArriving(pool, arrival, tile, picture, { needs, signal, onPart });
     await arrival.until(tile.end);
     if (signal?.aborted) throw abortError(signal);
     const bytes = arrival.slice(tile.start, tile.end);
@@ -115,7 +132,7 @@ async function checkEnd(arrival, tiles) {
 
 /** Decodes a file to `ImageData`; `options.colour` loads the module for colour profiles. */
 export async function decodeImage(pool, source, options) {
-  const { region, maxSide = 0, signal, onHeader, onTile } = options;
+  const { region, maxSide = 0, signal, onHeader, onPreview, onTile, onPart } = options;
   const arrival = await Arrival.of(source, signal);
   const head = await openHead(pool, arrival, options.needs, signal);
   try {
@@ -124,14 +141,19 @@ export async function decodeImage(pool, source, options) {
     onHeader?.(info);
     const needs = [...options.needs, picture];
     if (info.profile) needs.push({ kind: 'colour', key: 'colour', bytes: await options.colour() });
+    if (onPreview && info.preview) {
+      const { data, width, height } = await pool.run({ call: 'preview', args: { picture: picture.key }, needs }, { signal });
+      onPreview(imageData(data, width, height));
+    }
     if (tiles.length === 1 || maxSide > 0) {
+      if (onPart && !region && !maxSide) await showArriving(pool, arrival, tiles[0], picture, { needs, signal, onPart });
       const wanted = { region, maxSide, picture: picture.key };
       const { data, width, height } = await decodeWhole(pool, arrival, wanted, { needs, signal });
       const image = imageData(data, width, height);
       onTile?.({ x: part.x, y: part.y, image });
       return image;
     }
-    const image = await decodeTiles(pool, arrival, head, part, { needs, signal, onTile });
+    const image = await decodeTiles(pool, arrival, head, part, { needs, signal, onTile, onPart });
     if (!region) await checkEnd(arrival, tiles);
     return image;
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * `<tessera-img src="photo.tsr" alt="...">`: an image that appears tile by tile as its bytes arrive.
+ * `<tessera-img src="photo.tsr" alt="...">`: an image that appears as its bytes arrive: a preview if the file has one, then
+ * tile by tile and row by row.
  *
  * Attributes: `src`, `alt`, `width`, `height`, `loading="lazy"`, `dictionary` (address of a learned one). Events: `load`,
  * `error` (a `CustomEvent` with a `TesseraError` in `detail`).

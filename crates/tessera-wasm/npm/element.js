@@ -1,4 +1,5 @@
 import { TesseraError, decode } from './index.js';
+import { drawPreview } from './paint.js';
 
 const STYLE = `
   :host { display: inline-block; max-width: 100%; }
@@ -30,7 +31,8 @@ async function dictionariesFrom(url) {
 }
 
 /**
- * `<tessera-img src="photo.tsr" alt="...">`: an image that appears tile by tile as its bytes arrive.
+ * `<tessera-img src="photo.tsr" alt="...">`: an image that appears as its bytes arrive: a preview if the file has one, then
+ * tile by tile and row by row.
  *
  * Attributes: `src`, `alt`, `width`, `height`, `loading="lazy"`, `dictionary` (address of a learned one). Events: `load`,
  * `error` (with the reason in `detail`).
@@ -118,6 +120,8 @@ export class TesseraImage extends HTMLElement {
           Object.assign(this.canvas, { width, height });
           this.resize();
         },
+        onPreview: (image) => drawPreview(context, image),
+        onPart: ({ x, y, image }) => context.putImageData(image, x, y),
         onTile: ({ x, y, image }) => context.putImageData(image, x, y),
       });
       this.complete = true;

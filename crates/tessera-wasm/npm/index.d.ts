@@ -24,6 +24,8 @@ export interface PictureInfo {
   depth: number;
   /** Whether its colours have a profile of their own; `decode` turns them into sRGB. */
   profile: boolean;
+  /** Whether the file begins with a small picture of the whole. */
+  preview: boolean;
   /** Number of tiles, which are decoded side by side. */
   tiles: number;
   /** The dictionary it needs: `builtin:N`, or the identity of a learned one in hexadecimal digits. */
@@ -48,8 +50,12 @@ export interface DecodeOptions {
   signal?: AbortSignal;
   /** Hears what the picture is, before any of it is decoded. */
   onHeader?: (info: PictureInfo) => void;
+  /** Gets a small picture of the whole, if the file begins with one, before any tile. */
+  onPreview?: (image: ImageData) => void;
   /** Hears of every tile, in the order in which they are done. */
   onTile?: (tile: Tile) => void;
+  /** Hears of the upper rows of tiles of which not all bytes are there yet; not yet filtered, the tile itself follows. */
+  onPart?: (part: Tile) => void;
 }
 
 /** Samples as they are stored, row by row, channels interleaved. */
@@ -68,6 +74,8 @@ export interface EncodeOptions {
   size?: number;
   /** How hard to search, 1 (fast) to 9 (smallest files); 5 unless told otherwise. */
   effort?: number;
+  /** Begins the file with a small picture of the whole, of about a kilobyte, to be shown while the rest arrives. */
+  preview?: boolean;
   /** A learned dictionary (the content of a `.tsd` file), which whoever decodes the file needs too. */
   dictionary?: ArrayBuffer | ArrayBufferView;
   signal?: AbortSignal;
@@ -106,7 +114,7 @@ export function end(): void;
 export function decode(source: Source, options?: DecodeOptions): Promise<ImageData>;
 
 /** Decodes a file to its samples as they are stored: any depth, gray as one channel, colours as its profile has them. */
-export function decodeSamples(source: Source, options?: Omit<DecodeOptions, 'onHeader' | 'onTile'>): Promise<Samples>;
+export function decodeSamples(source: Source, options?: Omit<DecodeOptions, 'onHeader' | 'onPreview' | 'onTile' | 'onPart'>): Promise<Samples>;
 
 /** The pictures of a pack, which are read when they are asked for. */
 export interface Pack {
@@ -119,7 +127,7 @@ export interface Pack {
   /** Decodes a picture. */
   decode(name: string, options?: Omit<DecodeOptions, 'dictionaries'>): Promise<ImageData>;
   /** Decodes a picture to its samples as they are stored. */
-  decodeSamples(name: string, options?: Omit<DecodeOptions, 'dictionaries' | 'onHeader' | 'onTile'>): Promise<Samples>;
+  decodeSamples(name: string, options?: Omit<DecodeOptions, 'dictionaries' | 'onHeader' | 'onPreview' | 'onTile' | 'onPart'>): Promise<Samples>;
   /** A picture as a `.tsr` file of its own, which needs the dictionary of the pack. */
   file(name: string, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
   /** Forgets the pack. */

@@ -63,14 +63,14 @@ export async function dictionaryId(dictionary) {
 }
 
 /** Encodes `ImageData` to the bytes of a file. */
-export async function encode(image, { quality = 75, size, effort = 5, dictionary, signal, onProgress } = {}) {
+export async function encode(image, { quality = 75, size, effort = 5, preview = false, dictionary, signal, onProgress } = {}) {
   checkImage(image);
   checkNumber('quality', quality, 0, 100);
   checkNumber('effort', effort, 1, 9);
   if (size !== undefined) checkNumber('size', size, 1, 0x7fffffff);
   const { width, height } = image;
   const needs = await dictionaryNeeds(dictionary === undefined ? [] : [dictionary]);
-  const args = { pixels: copyOf(image), width, height, quality, size, effort, dictionary: needs[0]?.key };
+  const args = { pixels: copyOf(image), width, height, quality, size, effort, preview, dictionary: needs[0]?.key };
   let done = 0;
   const hear = (pixels) => onProgress?.(Math.min(1, (done += pixels) / (width * height)));
   const job = { call: 'encode', args, needs };

@@ -49,11 +49,11 @@ export class Jobs {
     this.attached.set(key, this.opened(need));
   }
 
-  opened({ kind, bytes, length, end, dictionary, pack, index }) {
+  opened({ kind, bytes, length, end, dictionary, shared, pack, index }) {
     switch (kind) {
       case 'colour': return { module: bytes };
       case 'picture': return this.codec.open(bytes, length);
-      case 'pack': return this.codec.openPack(bytes, end, length, dictionary);
+      case 'pack': return this.codec.openPack(bytes, end, length, dictionary, shared);
       case 'predicting': return this.codec.addPredicting(this.attached.get(pack).pack, index, bytes);
       default: return this.codec.addDictionary(bytes);
     }
@@ -68,6 +68,20 @@ export class Jobs {
     const data = this.codec.decodeTile(this.attached.get(picture).number, index, bytes);
     await this.toSrgb(picture, data);
     return data;
+  }
+
+  preview({ picture }) {
+    return this.shown(picture, this.codec.preview(this.attached.get(picture).number));
+  }
+
+  tileStart({ picture, index, bytes }) {
+    return this.shown(picture, this.codec.tileStart(this.attached.get(picture).number, index, bytes));
+  }
+
+  /** An image of an open picture in sRGB, if there is one. */
+  async shown(picture, image) {
+    if (image) await this.toSrgb(picture, image.data);
+    return image;
   }
 
   /** Turns pixels of an open picture into sRGB, if it has another profile. */
@@ -102,9 +116,7 @@ export class Jobs {
   }
 
   async decode({ bytes, picture, ...options }) {
-    const image = this.codec.decode(bytes, options);
-    await this.toSrgb(picture, image.data);
-    return image;
+    return this.shown(picture, this.codec.decode(bytes, options));
   }
 
   encode({ pixels, dictionary, ...settings }) {

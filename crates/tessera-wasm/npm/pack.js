@@ -116,9 +116,10 @@ export async function readPack(source, host) {
   const need = { kind: 'pack', key, bytes, end, length: size };
   const pool = await host.pool();
   const info = await pool.run({ call: 'packIndex', args: { pack: key }, needs: [need] });
-  if (info.dictionary === null) return new Pack(parts, need, host, info);
-  const dictionary = await parts.read(...info.dictionary);
-  const ready = { ...need, key: `${key}-ready`, dictionary };
+  if (info.dictionary === null && info.shared.length === 0) return new Pack(parts, need, host, info);
+  const dictionary = info.dictionary === null ? undefined : await parts.read(...info.dictionary);
+  const shared = await Promise.all(info.shared.map(async ([place, end]) => ({ place, bytes: await parts.read(place, end) })));
+  const ready = { ...need, key: `${key}-ready`, dictionary, shared };
   await pool.run({ call: 'packIndex', args: { pack: ready.key }, needs: [ready] });
   pool.close(key);
   return new Pack(parts, ready, host, info);

@@ -18,7 +18,7 @@ class Hand {
   start(task, done) {
     this.task = task;
     this.done = done;
-    const sent = (task.job.needs ?? []).map((need) => (this.known.has(need.key) ? { ...need, bytes: undefined } : need));
+    const sent = (task.job.needs ?? []).map((need) => (this.known.has(need.key) ? { kind: need.kind, key: need.key } : need));
     for (const { key } of sent) this.known.add(key);
     this.id += 1;
     this.worker.postMessage({ id: this.id, job: { ...task.job, needs: sent } }, task.transfer);

@@ -2,6 +2,7 @@ import { ASSETS } from '../npm/assets.js';
 import { TesseraError, decode, describe, dictionaryId, encode, init, openPack, ssimulacra2 } from '../npm/index.js';
 import { Comparison } from './compare.js';
 import { Gallery } from './gallery.js';
+import { drawPreview } from '../npm/paint.js';
 import { PEERS, atSize, canvasOf, pixelsOf } from './peers.js';
 
 /** Larger photos are scaled down unless the reader asks for all of them: an encoder takes seconds per megapixel. */
@@ -124,7 +125,8 @@ async function openTessera(file, signal, from) {
   const context = comparison.canvas('right').getContext('2d');
   const started = performance.now();
   const onTile = ({ x, y, image }) => context.putImageData(image, x, y);
-  const image = await decode(bytes, { dictionaries, signal, onTile });
+  const onPreview = (small) => drawPreview(context, small);
+  const image = await decode(bytes, { dictionaries, signal, onPreview, onTile });
   const seconds = (performance.now() - started) / 1000;
   addVersion('tessera', 'Tessera', image, file.size);
   const depth = info.depth > 8 ? `, ${info.depth} bits` : '';

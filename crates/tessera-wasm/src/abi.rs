@@ -90,6 +90,30 @@ pub extern "C" fn tessera_profile(picture: usize) -> i32 {
     call(|instance| instance.profile(picture).map(|()| 0))
 }
 
+/// Decodes the small picture in front of an open one to RGBA. The output is width, height, channels, bits and the samples, or
+/// nothing if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tessera_preview(picture: usize) -> i32 {
+    call(|instance| instance.preview(picture).map(|()| 0))
+}
+
+/// Decodes the rows of a tile that are in its first bytes, before the filter, to RGBA. The output is as that of
+/// [`tessera_preview`].
+///
+/// # Safety
+/// As for all input: `len` bytes at `start`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_tile_start(
+    picture: usize,
+    index: usize,
+    start: *const u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: as promised.
+    let start = unsafe { bytes(start, len) };
+    call(|instance| instance.tile_start(picture, index, start).map(|()| 0))
+}
+
 /// Decodes a tile of an open picture, of which all bytes are given, to RGBA in the colours of its profile.
 ///
 /// # Safety
@@ -143,6 +167,22 @@ pub unsafe extern "C" fn tessera_pack_dictionary(
     // SAFETY: as promised.
     let dictionary = unsafe { bytes(dictionary, len) };
     call(|instance| instance.set_pack_dictionary(pack, dictionary).map(|()| 0))
+}
+
+/// Takes a part of an open pack that its pictures share, and where it lies.
+///
+/// # Safety
+/// As for all input: `len` bytes at `part`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_pack_shared(
+    pack: usize,
+    place: usize,
+    part: *const u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: as promised.
+    let part = unsafe { bytes(part, len) };
+    call(|instance| instance.keep_shared(pack, place, part).map(|()| 0))
 }
 
 /// The file of a picture in an open pack, of which all bytes that the pack has are given, and those of the picture it is
@@ -257,8 +297,8 @@ mod encoder {
         len.ok_or_else(|| Failure::new(Cause::Parameter, "the picture does not fit in memory"))
     }
 
-    /// Encodes RGBA at a quality, or to at most `size` bytes unless that is zero, with the dictionary of this number,
-    /// or the built-in one if it is negative. The output is the file.
+    /// Encodes RGBA at a quality, or to at most `size` bytes unless that is zero, with a small picture in front unless
+    /// `preview` is zero, with the dictionary of this number, or the built-in one if it is negative. The output is the file.
     ///
     /// # Safety
     /// There are `width * height * 4` bytes at `pixels`.
@@ -270,6 +310,7 @@ mod encoder {
         quality: u32,
         size: u32,
         effort: u32,
+        preview: u32,
         dictionary: i32,
     ) -> i32 {
         call(|instance| {
@@ -279,6 +320,7 @@ mod encoder {
                 quality: u8::try_from(quality).unwrap_or(u8::MAX),
                 size: (size > 0).then_some(size),
                 effort: u8::try_from(effort).unwrap_or(u8::MAX),
+                preview: preview != 0,
             };
             let dictionary = instance.dictionary(usize::try_from(dictionary).ok())?;
             let hear = |pixels| progress(pixels as f64);

@@ -1,6 +1,9 @@
 //! Colours of a picture with a profile, as a canvas in sRGB shows them.
 
-use moxcms::{ColorProfile, DataColorSpace, Layout, TransformExecutor, TransformOptions};
+use moxcms::{
+    CicpColorPrimaries, CicpProfile, ColorProfile, DataColorSpace, Layout, MatrixCoefficients,
+    TransferCharacteristics, TransformExecutor, TransformOptions,
+};
 use std::sync::Arc;
 
 /// Turns RGBA of a profile into RGBA of sRGB.
@@ -9,8 +12,13 @@ pub(crate) struct ToSrgb(Arc<dyn TransformExecutor<u8> + Send + Sync>);
 impl ToSrgb {
     /// `None` if the profile is sRGB, cannot be used or belongs to other colours: then pixels are shown as they are, as
     /// browsers do.
-    pub(crate) fn new(icc: &[u8]) -> Option<Self> {
-        let profile = ColorProfile::new_from_slice(icc).ok()?;
+    ///
+    /// A profile is an ICC profile, or four code points (ITU-T H.273) as files have them.
+    pub(crate) fn new(profile: &[u8]) -> Option<Self> {
+        let profile = match *profile {
+            [primaries, transfer, _, _] => by_code_points(primaries, transfer)?,
+            _ => ColorProfile::new_from_slice(profile).ok()?,
+        };
         if profile.color_space != DataColorSpace::Rgb {
             return None;
         }
@@ -49,6 +57,15 @@ impl ToSrgb {
     }
 }
 
+fn by_code_points(primaries: u8, transfer: u8) -> Option<ColorProfile> {
+    Some(ColorProfile::new_from_cicp(CicpProfile {
+        color_primaries: CicpColorPrimaries::try_from(primaries).ok()?,
+        transfer_characteristics: TransferCharacteristics::try_from(transfer).ok()?,
+        matrix_coefficients: MatrixCoefficients::Identity,
+        full_range: true,
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,17 +73,21 @@ mod tests {
     #[test]
     fn wide_colours_are_mapped_and_alpha_is_kept() {
         let wide = ColorProfile::new_display_p3().encode().unwrap();
-        let mut pixels = vec![200, 100, 50, 7, 128, 128, 128, 255];
-        ToSrgb::new(&wide).unwrap().apply(&mut pixels);
-        assert!(pixels[0] > 205 && pixels[2] < 45, "{pixels:?}");
-        assert_eq!((pixels[3], pixels[7]), (7, 255));
-        assert!(pixels[4..7].iter().all(|v| v.abs_diff(128) <= 1));
+        for profile in [&wide[..], &[12, 13, 0, 1]] {
+            let mut pixels = vec![200, 100, 50, 7, 128, 128, 128, 255];
+            ToSrgb::new(profile).unwrap().apply(&mut pixels);
+            assert!(pixels[0] > 205 && pixels[2] < 45, "{pixels:?}");
+            assert_eq!((pixels[3], pixels[7]), (7, 255));
+            assert!(pixels[4..7].iter().all(|v| v.abs_diff(128) <= 1));
+        }
     }
 
     #[test]
     fn what_is_no_other_profile_of_rgb_changes_nothing() {
         let srgb = ColorProfile::new_srgb().encode().unwrap();
         assert!(ToSrgb::new(&srgb).is_none());
+        assert!(ToSrgb::new(&[1, 13, 0, 1]).is_none());
+        assert!(ToSrgb::new(&[255, 13, 0, 1]).is_none());
         assert!(ToSrgb::new(b"no profile").is_none());
         let gray = ColorProfile::new_gray_with_gamma(2.2).encode().unwrap();
         assert!(ToSrgb::new(&gray).is_none());

@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     pub(crate) size: Option<u32>,
     /// 1 (fast) to 9 (small).
     pub(crate) effort: u8,
+    /// Whether a small picture goes in front.
+    pub(crate) preview: bool,
 }
 
 /// Encodes RGBA; `hear` gets the pixels of every tile that is done.
@@ -25,6 +27,7 @@ pub(crate) fn encode(
     let picture = picture(rgba, width, height)?;
     let encoder = Encoder::new()
         .effort(settings.effort)
+        .preview(settings.preview)
         .dictionary(dictionary)
         .measure_distortion(false)
         .on_tile(hear);

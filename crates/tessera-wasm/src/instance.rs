@@ -103,6 +103,12 @@ impl Instance {
         self.pack(number)?.set_dictionary(bytes)
     }
 
+    /// Takes a part of an open pack that its pictures share.
+    pub(crate) fn keep_shared(&mut self, number: usize, place: usize, bytes: &[u8]) -> Result<()> {
+        self.pack(number)?.keep_shared(place, bytes);
+        Ok(())
+    }
+
     /// The file of a picture in an open pack.
     pub(crate) fn pack_file(
         &mut self,
@@ -146,14 +152,26 @@ impl Instance {
         Ok(())
     }
 
+    /// Decodes the small picture in front of an open one.
+    pub(crate) fn preview(&mut self, number: usize) -> Result<()> {
+        self.output = optional_output(self.picture(number)?.preview()?)?;
+        Ok(())
+    }
+
+    /// Decodes what is there of a tile whose first bytes are given.
+    pub(crate) fn tile_start(&mut self, number: usize, tile: usize, bytes: &[u8]) -> Result<()> {
+        let picture = self.picture(number)?;
+        check_tile(picture, tile)?;
+        self.output = optional_output(picture.tile_start(tile, bytes)?)?;
+        Ok(())
+    }
+
     /// Decodes one tile of an open picture.
     pub(crate) fn decode_tile(&mut self, number: usize, tile: usize, bytes: &[u8]) -> Result<()> {
         let mut out = std::mem::take(&mut self.output);
         out.clear();
         let picture = self.picture(number)?;
-        if tile >= picture.tile_count() {
-            return Err(Failure::new(Cause::Parameter, "there is no such tile"));
-        }
+        check_tile(picture, tile)?;
         picture.decode_tile(tile, bytes, &mut out)?;
         self.output = out;
         Ok(())
@@ -212,6 +230,13 @@ impl Instance {
     }
 }
 
+fn check_tile(picture: &OpenPicture, tile: usize) -> Result<()> {
+    if tile < picture.tile_count() {
+        return Ok(());
+    }
+    Err(Failure::new(Cause::Parameter, "there is no such tile"))
+}
+
 /// Puts something where nothing is and returns its number.
 fn kept<T>(all: &mut Vec<Option<T>>, new: T) -> usize {
     let free = all.iter().position(Option::is_none);
@@ -251,6 +276,11 @@ fn rgba_output(picture: &Picture) -> Result<Vec<u8>> {
     let mut out = head(picture, 4, 8);
     rgba::append(picture, &mut out)?;
     Ok(out)
+}
+
+/// A picture as RGBA, or no bytes.
+fn optional_output(picture: Option<Picture>) -> Result<Vec<u8>> {
+    picture.map_or(Ok(Vec::new()), |picture| rgba_output(&picture))
 }
 
 fn raw_output(picture: Picture) -> Vec<u8> {

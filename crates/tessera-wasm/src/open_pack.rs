@@ -34,7 +34,12 @@ impl OpenPack {
         self.with_piece(place, bytes, || self.pack.dictionary().map(drop))
     }
 
-    /// Names and places of the pictures, and the place of the dictionary, as JSON.
+    /// Takes the bytes of a part that pictures share.
+    pub(crate) fn keep_shared(&self, place: usize, bytes: &[u8]) {
+        self.reader.keep(place, bytes.to_vec());
+    }
+
+    /// Names and places of the pictures, those of what they share, and the place of the dictionary, as JSON.
     pub(crate) fn description(&self) -> String {
         let place = |Range { start, end }: Range<u64>| format!("[{start},{end}]");
         let dictionary = self.pack.dictionary_place();
@@ -53,11 +58,13 @@ impl OpenPack {
             .map(|entry| entry.key.and_then(number))
             .map(|key| key.map_or("null".to_owned(), |key| key.to_string()))
             .collect();
+        let shared: Vec<String> = self.pack.shared_places().into_iter().map(place).collect();
         format!(
-            r#"{{"names":[{}],"places":[{}],"keys":[{}],"dictionary":{dictionary}}}"#,
+            r#"{{"names":[{}],"places":[{}],"keys":[{}],"shared":[{}],"dictionary":{dictionary}}}"#,
             names.join(","),
             places.join(","),
-            keys.join(",")
+            keys.join(","),
+            shared.join(",")
         )
     }
 

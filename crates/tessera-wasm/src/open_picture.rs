@@ -3,7 +3,7 @@
 use crate::failure::Result;
 use crate::pieces::PieceReader;
 use crate::rgba;
-use tessera_codec::{CodedPicture, Colour, Decoder};
+use tessera_codec::{CodedPicture, Colour, Decoder, Picture};
 
 /// Bytes that hold everything in front of the first tile, and the tile that is being decoded.
 pub(crate) struct OpenPicture {
@@ -48,6 +48,17 @@ impl OpenPicture {
         (0..self.tile_count()).flat_map(tile).collect()
     }
 
+    /// The small picture in front of this one.
+    pub(crate) fn preview(&self) -> Result<Option<Picture>> {
+        Ok(self.coded.decode_preview()?)
+    }
+
+    /// The rows of a tile that its first bytes hold.
+    pub(crate) fn tile_start(&self, index: usize, bytes: &[u8]) -> Result<Option<Picture>> {
+        let start = self.coded.decode_tile_start(index, bytes)?;
+        Ok(start.map(|start| start.picture))
+    }
+
     /// Decodes a tile of which `bytes` are all, to RGBA in the colours of its profile.
     pub(crate) fn decode_tile(&self, index: usize, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let range = self.coded.tile_range(index);
@@ -63,7 +74,7 @@ pub(crate) fn description(coded: &CodedPicture<'_>) -> Result<String> {
     let header = coded.header();
     let format = header.format;
     Ok(format!(
-        r#"{{"width":{},"height":{},"channels":{},"gray":{},"alpha":{},"depth":{},"profile":{},"tiles":{},"dictionary":"{}"}}"#,
+        r#"{{"width":{},"height":{},"channels":{},"gray":{},"alpha":{},"depth":{},"profile":{},"preview":{},"tiles":{},"dictionary":"{}"}}"#,
         header.width,
         header.height,
         format.channels(),
@@ -71,13 +82,23 @@ pub(crate) fn description(coded: &CodedPicture<'_>) -> Result<String> {
         format.alpha,
         format.depth.bits(),
         profile(coded)?.is_some(),
+        header.preview_len > 0,
         coded.grid().count(),
         header.dictionary,
     ))
 }
 
-/// The profile of a picture in colour: gray is shown as it is.
+/// What the colours of a picture mean, for the module that turns them into sRGB: code points or a profile. Gray is shown as it
+/// is, and so is brightness beyond that of a usual screen.
 fn profile(coded: &CodedPicture<'_>) -> Result<Option<Vec<u8>>> {
-    let coloured = coded.header().format.colour != Colour::Gray;
-    Ok(coded.metadata()?.icc.filter(|_| coloured))
+    if coded.header().format.colour == Colour::Gray {
+        return Ok(None);
+    }
+    let metadata = coded.metadata()?;
+    let Some(points) = metadata.cicp else {
+        return Ok(metadata.icc);
+    };
+    let is_srgb = (points.primaries(), points.transfer()) == (1, 13);
+    let usual = points.full_range() && !points.is_hdr() && !is_srgb;
+    Ok(usual.then(|| points.as_bytes().to_vec()))
 }

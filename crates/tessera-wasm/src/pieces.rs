@@ -3,10 +3,11 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The start of a file, and one more piece of it that changes.
+/// The start of a file, pieces of it that stay, and one that changes.
 #[derive(Debug, Default)]
 struct Pieces {
     start: Vec<u8>,
+    kept: Vec<(usize, Vec<u8>)>,
     place: usize,
     piece: Vec<u8>,
 }
@@ -40,6 +41,11 @@ impl PieceReader {
         pieces.start.shrink_to_fit();
     }
 
+    /// Puts a piece at its place in the file for good.
+    pub(crate) fn keep(&self, place: usize, piece: Vec<u8>) {
+        self.lock().kept.push((place, piece));
+    }
+
     /// Puts a piece at its place in the file, instead of the one before.
     pub(crate) fn set_piece(&self, place: usize, piece: Vec<u8>) {
         let mut pieces = self.lock();
@@ -54,13 +60,13 @@ impl PieceReader {
 impl Pieces {
     /// What is here from a position on.
     fn at(&self, position: usize) -> &[u8] {
-        let in_piece = position.checked_sub(self.place);
-        let piece = in_piece.and_then(|at| self.piece.get(at..));
-        let start = self.start.get(position..);
-        start
-            .filter(|part| !part.is_empty())
-            .or(piece)
-            .unwrap_or(&[])
+        let kept = self.kept.iter().map(|(place, piece)| (*place, piece));
+        let pieces = [(0, &self.start), (self.place, &self.piece)];
+        let mut here = pieces.into_iter().chain(kept).filter_map(|(place, piece)| {
+            let part = piece.get(position.checked_sub(place)?..)?;
+            (!part.is_empty()).then_some(part)
+        });
+        here.next().unwrap_or(&[])
     }
 }
 
@@ -101,12 +107,17 @@ mod tests {
         assert_eq!(read(1, 2).unwrap(), [1, 2]);
         assert_eq!(read(1, 3).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         let mut reader = reader.clone();
+        reader.keep(7, vec![7]);
         reader.set_piece(5, vec![5, 6]);
         let mut two = [0; 2];
         reader.seek(SeekFrom::Start(5)).unwrap();
         reader.read_exact(&mut two).unwrap();
         assert_eq!(two, [5, 6]);
         assert!(reader.read_exact(&mut two).is_err());
+        reader.set_piece(0, Vec::new());
+        reader.seek(SeekFrom::Start(7)).unwrap();
+        assert_eq!(reader.read(&mut two).unwrap(), 1);
+        assert_eq!(two[0], 7);
         reader.seek(SeekFrom::Start(4)).unwrap();
         assert!(reader.read_exact(&mut two).is_err());
     }

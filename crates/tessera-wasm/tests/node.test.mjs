@@ -32,6 +32,18 @@ function arriving(bytes, piece) {
   });
 }
 
+/** A stream that arrives slowly. */
+function slowly(bytes, piece) {
+  let at = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      controller.enqueue(new Uint8Array(bytes.subarray(at, (at += piece))));
+      if (at >= bytes.length) controller.close();
+    },
+  });
+}
+
 const code = (expected) => (error) => error instanceof tessera.TesseraError && error.code === expected;
 
 test('conformance streams are written for their hashes to be compared', async () => {
@@ -75,6 +87,26 @@ test('deep samples keep their depth, and are rounded for a canvas', async () => 
   const shown = await tessera.decode(stream('bits-16.tsr'));
   assert.equal(shown.data[0], Math.round((data[0] * 255) / 65535));
   assert.equal(shown.data.length / 4, data.length / channels);
+});
+
+test('a preview comes first, then rows of the tile that arrives, then all of it', async () => {
+  const file = readFileSync(join(TESSERA_OUT, 'previewed.tsr'));
+  assert.equal((await tessera.describe(file)).preview, true);
+  const heard = [];
+  const hear = (what) => ({ image }) => heard.push([what, image.width, image.height]);
+  const image = await tessera.decode(slowly(file, Math.ceil(file.length / 20)), {
+    onPreview: (small) => heard.push(['preview', small.width, small.height]),
+    onPart: hear('part'),
+    onTile: hear('tile'),
+  });
+  assert.deepEqual(image, await tessera.decode(file));
+  const [first, ...rest] = heard;
+  assert.ok(first[0] === 'preview' && first[1] <= 256 && first[1] === first[2], heard);
+  assert.deepEqual(rest.pop(), ['tile', 300, 300]);
+  assert.ok(rest.length > 0 && rest.every(([what, width, height]) => what === 'part' && width === 300 && (height % 64 === 0 || height === 300)), heard);
+  const own = await tessera.encode(image, { effort: 1, preview: true });
+  assert.equal((await tessera.describe(own)).preview, true);
+  assert.equal((await tessera.describe(await tessera.encode(image, { effort: 1 }))).preview, false);
 });
 
 test('colours of a profile become those of sRGB, whole, smaller or in part', async () => {
@@ -155,6 +187,20 @@ test('pictures of conforming packs are written for their hashes to be compared, 
     }
   }
   await assert.rejects(tessera.openPack(tiled), code('format'));
+});
+
+test('pictures of a pack share a profile, of which no more is read than of the pictures', async () => {
+  const file = readFileSync(join(TESSERA_OUT, 'wide.tsr'));
+  const { data } = await tessera.decode(file);
+  const bytes = readFileSync(join(TESSERA_OUT, 'shared.tsp'));
+  for (const source of [bytes, new Blob([bytes])]) {
+    const pack = await tessera.openPack(source);
+    for (const name of ['c', 'a', 'b']) {
+      assert.deepEqual((await pack.decode(name)).data, data);
+      assert.deepEqual(Buffer.from(await pack.file(name)), file);
+    }
+    await pack.close();
+  }
 });
 
 test('bad files are refused with a reason, and good ones decode afterwards', async () => {
