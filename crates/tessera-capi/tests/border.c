@@ -110,7 +110,7 @@ static void files_are_read(const uint8_t *data, size_t size) {
     CHECK(tessera_file_metadata(file, TESSERA_METADATA_KIND_XMP, &block, &length) == 0);
     CHECK(length == 4 && !memcmp(block, "<x/>", 4));
     CHECK(tessera_file_metadata(file, TESSERA_METADATA_KIND_ICC, &block, &length) == 0 && !block && !length);
-    CHECK(tessera_file_metadata(file, 3, &block, &length) == TESSERA_STATUS_PARAMETER);
+    CHECK(tessera_file_metadata(file, 5, &block, &length) == TESSERA_STATUS_PARAMETER);
     CHECK(tessera_file_check(file) == 0);
     CHECK(tessera_file_decode_region(file, WIDTH - 1, 0, 2, 1, &picture) == TESSERA_STATUS_PARAMETER && !picture);
     CHECK(tessera_file_decode_scaled(file, 0, &picture) == TESSERA_STATUS_PARAMETER);
