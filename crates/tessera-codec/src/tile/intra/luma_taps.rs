@@ -320,15 +320,15 @@ impl Decomposition {
         let mut solution = [0i64; TERMS];
         for i in 0..TERMS {
             let mut entry = right(i) >> self.shift;
-            for k in 0..i {
-                entry -= (self.factors[i][k] * solution[k]) >> FACTOR_BITS;
+            for (factor, known) in self.factors[i][..i].iter().zip(&solution) {
+                entry -= (factor * known) >> FACTOR_BITS;
             }
             solution[i] = entry.clamp(-ENTRY_MAX, ENTRY_MAX);
         }
         for i in (0..TERMS).rev() {
             let mut weight = quotient(solution[i], self.pivots[i], SOLUTION_MAX);
-            for k in i + 1..TERMS {
-                weight -= (self.factors[k][i] * solution[k]) >> FACTOR_BITS;
+            for (factors, known) in self.factors[i + 1..].iter().zip(&solution[i + 1..]) {
+                weight -= (factors[i] * known) >> FACTOR_BITS;
             }
             solution[i] = weight.clamp(-SOLUTION_MAX, SOLUTION_MAX);
         }
