@@ -1,7 +1,7 @@
 //! The interface of tessera-codec stays small enough to be known by heart.
 
 /// Most names a user of the crate may have to know, those of the feature `image` included.
-const MOST_ITEMS: usize = 60;
+const MOST_ITEMS: usize = 64;
 
 /// The names that `pub use` lines outside of `internals` bring out of a module, and its public modules.
 fn public_items(module: &str) -> Vec<String> {
@@ -25,7 +25,7 @@ fn public_items(module: &str) -> Vec<String> {
 }
 
 #[test]
-fn fewer_than_sixty_items_are_public() {
+fn fewer_than_sixty_four_items_are_public() {
     let mut items = public_items(include_str!("../crates/tessera-codec/src/lib.rs"));
     items.extend(public_items(include_str!(
         "../crates/tessera-codec/src/image_io/mod.rs"

@@ -41,7 +41,7 @@ fn rows_come_one_after_the_other_and_stay() {
         for len in (40..file.len()).step_by(97) {
             let arrived = start(&file[..len]);
             let rows = rows(&arrived);
-            assert!(rows >= seen && rows % 64 == 0, "{rows}");
+            assert!(rows >= seen && rows.is_multiple_of(64), "{rows}");
             seen = rows;
             if let Some(arrived) = arrived {
                 assert_eq!(

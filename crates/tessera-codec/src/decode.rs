@@ -214,7 +214,7 @@ impl Decoder {
     /// # use tessera_codec::{Decoder, Encoder, Picture};
     /// # let picture = Picture::gray8(600, 400, (0..600 * 400).map(|i| (i % 600 / 3) as u8).collect())?;
     /// let file = Encoder::new().preview(true).encode(&picture)?.bytes;
-    /// let arrived = &file[..1100];
+    /// let arrived = &file[..file.len() - 1];
     /// let preview = Decoder::new().preview(arrived)?.expect("it was asked for");
     /// assert!(preview.width() <= 256 && preview.height() < preview.width());
     /// # Ok(())

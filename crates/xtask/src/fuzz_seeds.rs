@@ -77,7 +77,7 @@ fn write_parts(
             let seed = [&[sides[0], sides[1], kind], payload.colour()].concat();
             write_seed(corpus, "lossless", &format!("{name}-{index}"), &seed)?;
         } else {
-            let layout = colours / 2 | u8::from(header.graphics) << 2;
+            let layout = (colours / 2) | (u8::from(header.graphics) << 2);
             let mut seed = vec![
                 sides[0],
                 sides[1],
