@@ -127,7 +127,11 @@ fn default_file() -> PathBuf {
 fn learned(place: &Place) -> PathBuf {
     let path = place.path("cats.tsd");
     let references = "../../fixtures/conformance/references/references.tsd";
-    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(references), &path).unwrap();
+    fs::copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(references),
+        &path,
+    )
+    .unwrap();
     path
 }
 
