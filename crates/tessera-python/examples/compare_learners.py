@@ -50,7 +50,14 @@ def penalty(samples, arguments):
 
 
 def learn_batchsvd(samples, arguments):
-    learner = BatchSVD(arguments.atoms, n_nonzero_coefs=arguments.nonzeros, random_state=0, n_jobs=arguments.jobs)
+    learner = BatchSVD(
+        arguments.atoms,
+        n_nonzero_coefs=arguments.nonzeros,
+        max_iter=arguments.max_iter,
+        exchange_iter=arguments.exchange_iter,
+        random_state=0,
+        n_jobs=arguments.jobs,
+    )
     learner.fit(samples)
     return learner.components_, learner.error_
 
@@ -121,6 +128,8 @@ def main():
     parser.add_argument("--atoms", type=int, default=256)
     parser.add_argument("--nonzeros", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--max-iter", type=int, help="of BatchSVD; its default if not given")
+    parser.add_argument("--exchange-iter", type=int, help="of BatchSVD; its default if not given")
     parser.add_argument("--full-iterations", type=int, default=20, help="of DictionaryLearning")
     parser.add_argument("--spams-passes", type=int, default=15, help="how often SPAMS sees every sample")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))

@@ -19,7 +19,8 @@ pub(crate) struct Encoder(tessera_codec::Encoder);
 impl Encoder {
     #[new]
     #[pyo3(signature = (*, quality = None, target_size = None, target_psnr = None, effort = 5, tune = "visual",
-                        threads = 0, dictionary = None, keep_alpha = false, strip = false, preview = false))]
+                        threads = 0, dictionary = None, keep_alpha = false, strip = false, preview = false,
+                        lossless = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -33,7 +34,12 @@ impl Encoder {
         keep_alpha: bool,
         strip: bool,
         preview: bool,
+        lossless: bool,
     ) -> PyResult<Self> {
+        if lossless && (quality.is_some() || target_size.is_some() || target_psnr.is_some()) {
+            let message = "a lossless file has no quality, target_size or target_psnr";
+            return Err(parameter(py, message));
+        }
         let mut encoder = tessera_codec::Encoder::new()
             .target(target(py, quality, target_size, target_psnr)?)
             .effort(natural(py, "effort", effort)?)
@@ -42,6 +48,7 @@ impl Encoder {
             .keep_opaque_alpha(keep_alpha)
             .strip_metadata(strip)
             .preview(preview)
+            .lossless(lossless)
             .measure_distortion(false);
         if let Some(dictionary) = dictionary {
             encoder = encoder.dictionary(&dictionary.0);

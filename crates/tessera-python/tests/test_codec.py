@@ -52,6 +52,15 @@ def test_threads_change_nothing(photo):
     np.testing.assert_array_equal(*arrays)
 
 
+def test_lossless_keeps_every_sample(photo):
+    deep = np.random.default_rng(0).integers(0, 65536, (30, 20, 3)).astype(np.uint16)
+    for array in (photo, deep):
+        back = tessera.decode(tessera.encode(array, lossless=True, effort=1))
+        assert back.dtype == array.dtype and (back == array).all()
+    with pytest.raises(tessera.ParameterError, match="lossless"):
+        tessera.encode(photo, lossless=True, quality=50)
+
+
 def test_quality_effort_tune_and_targets_have_a_say(photo):
     sizes = [len(tessera.encode(photo, quality=quality, effort=1)) for quality in (20, 60, 95)]
     assert sizes == sorted(sizes) and sizes[0] < sizes[2] / 3

@@ -26,6 +26,13 @@ def test_modes_come_back(mode, tmp_path):
     assert difference.mean() < 3
 
 
+def test_lossless_and_preview_are_options():
+    image = Image.open(PHOTO).convert("RGB").crop((0, 0, 300, 200))
+    file = saved(image, lossless=True, preview=True, effort=1)
+    assert tessera.preview(file.getvalue()) is not None
+    assert (np.asarray(Image.open(file)) == np.asarray(image)).all()
+
+
 @pytest.mark.parametrize("mode, becomes", [("1", "L"), ("P", "RGB"), ("RGBX", "RGB")])
 def test_other_modes_are_converted(mode, becomes):
     image = Image.open(PHOTO).convert("RGB").crop((0, 0, 64, 64)).convert(mode)

@@ -33,6 +33,7 @@ def encode(
     cicp: tuple[int, int, bool] | None = None,
     keep_alpha: bool = False,
     preview: bool = False,
+    lossless: bool = False,
 ) -> bytes:
     """Encode an array to the bytes of a file.
 
@@ -65,6 +66,8 @@ def encode(
         Store alpha even when every pixel is opaque.
     preview : bool
         Put a small picture of about a kilobyte in front; see :func:`preview`.
+    lossless : bool
+        Keep every sample, instead of a quality.
 
     Examples
     --------
@@ -77,6 +80,8 @@ def encode(
     (48, 64)
     >>> len(tessera.encode(ramp, target_size=200)) <= 200
     True
+    >>> bool((tessera.decode(tessera.encode(ramp, lossless=True)) == ramp).all())
+    True
     """
     encoder = Encoder(
         quality=quality,
@@ -88,6 +93,7 @@ def encode(
         dictionary=dictionary,
         keep_alpha=keep_alpha,
         preview=preview,
+        lossless=lossless,
     )
     return encoder.encode(
         _samples(array), depth=depth, exif=exif, icc_profile=icc_profile, xmp=xmp, cicp=cicp

@@ -92,6 +92,7 @@ class Encoder:
         keep_alpha: bool = False,
         strip: bool = False,
         preview: bool = False,
+        lossless: bool = False,
     ) -> Encoder: ...
     def encode(
         self,

@@ -117,7 +117,10 @@ def _save(image, file, filename):
         "exif": _exif(options.get("exif", image.info.get("exif"))),
         "xmp": options.get("xmp", image.info.get("xmp")),
     }
-    known = ("quality", "target_size", "target_psnr", "effort", "tune", "threads", "dictionary", "keep_alpha")
+    known = (
+        *("quality", "target_size", "target_psnr", "lossless", "effort", "tune"),
+        *("threads", "dictionary", "keep_alpha", "preview"),
+    )
     settings = {name: options[name] for name in known if options.get(name) is not None}
     present = {name: block for name, block in metadata.items() if block}
     file.write(Encoder(**settings).encode(_samples(image), **present))

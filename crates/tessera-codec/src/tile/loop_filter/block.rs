@@ -1,30 +1,56 @@
 //! The sums of the filter, for a block of samples at a time.
 
+use super::classes::CELL;
 use super::classes::{BLOCK, MARGIN, Windows, block_at};
-use super::{BlockWeights, OFFSETS};
+use super::{OFFSETS, PAIRS, Strip};
 use crate::tile::intra::SAMPLE_MAX;
+use std::marker::PhantomData;
 use tessera_dict::filter::COEFFICIENT_BITS;
 
-/// The filtered samples of a block.
-#[inline(always)]
-pub(super) fn filtered_block(
-    windows: &Windows<'_>,
-    weights: &BlockWeights,
-    clip: i16,
-) -> [u16; BLOCK] {
-    let sums = weighted_sums(windows, weights, clip);
-    let centre = block_at(windows[MARGIN], MARGIN);
-    let mut values = [0; BLOCK];
-    for i in 0..BLOCK {
-        let moved = i32::from(centre[i]) + (sums[i] >> COEFFICIENT_BITS);
-        values[i] = moved.clamp(0, SAMPLE_MAX) as u16;
+/// Weights of a row of samples, as those of a strip.
+type Weights = [[i16; 2 * BLOCK]; PAIRS];
+
+/// The weights of the cells of a block side by side, for vectors longer than a cell.
+pub(super) struct BlockWeights<'a> {
+    weights: Weights,
+    strips: PhantomData<&'a Strip>,
+}
+
+impl Default for BlockWeights<'_> {
+    fn default() -> Self {
+        Self {
+            weights: [[0; 2 * BLOCK]; PAIRS],
+            strips: PhantomData,
+        }
     }
-    values
+}
+
+impl<'a> BlockWeights<'a> {
+    /// Gives a cell its weights.
+    #[inline(always)]
+    pub(super) fn set(&mut self, cell: usize, strip: &'a Strip) {
+        for (row, strip) in self.weights.iter_mut().zip(strip) {
+            row[cell * 2 * CELL..][..2 * CELL].copy_from_slice(strip);
+        }
+    }
+
+    /// The filtered samples of a block.
+    #[inline(always)]
+    pub(super) fn filtered_block(&self, windows: &Windows<'_>, clip: i16) -> [u16; BLOCK] {
+        let sums = weighted_sums(windows, &self.weights, clip);
+        let centre = block_at(windows[MARGIN], MARGIN);
+        let mut values = [0; BLOCK];
+        for i in 0..BLOCK {
+            let moved = i32::from(centre[i]) + (sums[i] >> COEFFICIENT_BITS);
+            values[i] = moved.clamp(0, SAMPLE_MAX) as u16;
+        }
+        values
+    }
 }
 
 /// Sums of weighted differences to the neighbours, clipped; half a unit is added for rounding.
 #[inline(always)]
-fn weighted_sums(windows: &Windows<'_>, weights: &BlockWeights, clip: i16) -> [i32; BLOCK] {
+fn weighted_sums(windows: &Windows<'_>, weights: &Weights, clip: i16) -> [i32; BLOCK] {
     let mut sums = [1 << (COEFFICIENT_BITS - 1); BLOCK];
     add_pair::<0>(windows, weights, clip, &mut sums);
     add_pair::<1>(windows, weights, clip, &mut sums);
@@ -39,7 +65,7 @@ fn weighted_sums(windows: &Windows<'_>, weights: &BlockWeights, clip: i16) -> [i
 #[inline(always)]
 fn add_pair<const PAIR: usize>(
     windows: &Windows<'_>,
-    weights: &BlockWeights,
+    weights: &Weights,
     clip: i16,
     sums: &mut [i32; BLOCK],
 ) {

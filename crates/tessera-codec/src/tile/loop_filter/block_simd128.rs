@@ -1,8 +1,8 @@
 //! The sums of the filter by the instructions of WebAssembly, eight samples at a time, so that they stay in registers: of a
 //! whole block they do not, and for eight samples compilers find neither vectors nor the products of pairs.
 
-use super::classes::{BLOCK, MARGIN, Windows};
-use super::{BlockWeights, OFFSETS, PAIRS};
+use super::classes::{BLOCK, CELL, CELLS, MARGIN, Windows};
+use super::{OFFSETS, PAIRS, Strip};
 use crate::tile::intra::SAMPLE_MAX;
 use std::arch::wasm32::{
     i16x8_add, i16x8_add_sat, i16x8_max, i16x8_min, i16x8_narrow_i32x4, i16x8_shuffle, i16x8_splat,
@@ -13,25 +13,39 @@ use tessera_dict::filter::COEFFICIENT_BITS;
 /// Samples in a vector.
 const LANES: usize = 8;
 
-/// The filtered samples of a block.
-#[inline(always)]
-pub(super) fn filtered_block(
-    windows: &Windows<'_>,
-    weights: &BlockWeights,
-    clip: i16,
-) -> [u16; BLOCK] {
-    let mut values = [0; BLOCK];
-    for (run, values) in values.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-        *values = filtered_run(windows, weights, clip, run * LANES);
+/// The weights of the cells of a block: a vector of them is one cell's, so that they are used where they lie.
+pub(super) struct BlockWeights<'a>([&'a Strip; CELLS]);
+
+impl Default for BlockWeights<'_> {
+    fn default() -> Self {
+        Self([&[[0; 2 * CELL]; PAIRS]; CELLS])
     }
-    values
 }
 
-/// The filtered samples from `start` on.
+impl<'a> BlockWeights<'a> {
+    /// Gives a cell its weights.
+    #[inline(always)]
+    pub(super) fn set(&mut self, cell: usize, strip: &'a Strip) {
+        self.0[cell] = strip;
+    }
+
+    /// The filtered samples of a block.
+    #[inline(always)]
+    pub(super) fn filtered_block(&self, windows: &Windows<'_>, clip: i16) -> [u16; BLOCK] {
+        let mut values = [0; BLOCK];
+        let runs = values.as_chunks_mut::<LANES>().0.iter_mut();
+        for (run, (values, strips)) in runs.zip(self.0.as_chunks().0).enumerate() {
+            *values = filtered_run(windows, *strips, clip, run * LANES);
+        }
+        values
+    }
+}
+
+/// The filtered samples from `start` on, which belong to two cells.
 #[inline(always)]
 fn filtered_run(
     windows: &Windows<'_>,
-    weights: &BlockWeights,
+    strips: [&Strip; 2],
     clip: i16,
     start: usize,
 ) -> [u16; LANES] {
@@ -46,7 +60,7 @@ fn filtered_run(
             i16x8_shuffle::<4, 12, 5, 13, 6, 14, 7, 15>(first, second),
         ];
         for half in 0..2 {
-            let weights = vector(&weights[pair], 2 * start + half * LANES);
+            let weights = pulp::cast(strips[half][pair]);
             sums[half] = i32x4_sub(sums[half], i32x4_dot_i16x8(pairs[half], weights));
         }
     }

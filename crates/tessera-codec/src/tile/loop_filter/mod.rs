@@ -20,7 +20,7 @@ use crate::tile::entropy::mix::{Contexts, PlaneKind};
 use crate::tile::intra::SAMPLE_MAX;
 use crate::tile::transform::quantiser::Step;
 use bitvec::prelude::{BitSlice, BitVec, bitvec};
-use block::filtered_block;
+use block::BlockWeights;
 #[cfg(feature = "encoder")]
 use classes::edge;
 use classes::{BLOCK, CELL, CELLS, Classes, Ends, Framed, REACH};
@@ -241,9 +241,6 @@ impl CellEdges {
     }
 }
 
-/// Weights of a row of samples, as those of a strip.
-type BlockWeights = [[i16; 2 * BLOCK]; PAIRS];
-
 /// One row of cells, filtered a block of samples after the other, so that sums stay in registers.
 struct FilterCells<'a> {
     framed: &'a Framed,
@@ -263,7 +260,7 @@ kernel! {
     fn filter_cells(job: FilterCells<'_>) {
         let mut job = job;
         let width = job.out.len() / CELL;
-        let mut weights = [[0; 2 * BLOCK]; PAIRS];
+        let mut weights = BlockWeights::default();
         for x in (0..width).step_by(BLOCK) {
             if job.flags[x / BLOCK] {
                 job.filter_block(x, width, &mut weights);
@@ -272,9 +269,9 @@ kernel! {
     }
 }
 
-impl FilterCells<'_> {
+impl<'a> FilterCells<'a> {
     #[inline(always)]
-    fn filter_block(&mut self, x: usize, width: usize, weights: &mut BlockWeights) {
+    fn filter_block(&mut self, x: usize, width: usize, weights: &mut BlockWeights<'a>) {
         let first = x / CELL;
         let count = CELLS.min(self.classes.len() - first);
         let mut edges = [CellEdges::default(); CELLS];
@@ -300,9 +297,16 @@ impl FilterCells<'_> {
 
     /// Filters the block's samples of one row of the cells.
     #[inline(always)]
-    fn filter_row(&mut self, x: usize, width: usize, y: usize, clip: i16, weights: &BlockWeights) {
+    fn filter_row(
+        &mut self,
+        x: usize,
+        width: usize,
+        y: usize,
+        clip: i16,
+        weights: &BlockWeights<'_>,
+    ) {
         let windows = self.framed.windows(x, self.row * CELL + y);
-        let values = filtered_block(&windows, weights, clip);
+        let values = weights.filtered_block(&windows, clip);
         let row = &mut self.out[y * width..][x..width];
         match row.first_chunk_mut() {
             Some(whole) => *whole = values,
@@ -313,19 +317,16 @@ impl FilterCells<'_> {
 
 /// Puts the weights of a block's cells side by side; `on_edge` says which of them the row is an edge of.
 #[inline(always)]
-fn lay_out(
-    strips: &[[Strip; 8]],
+fn lay_out<'a>(
+    strips: &'a [[Strip; 8]],
     classes: &[u8],
     edges: &[CellEdges; CELLS],
     on_edge: impl Fn(&CellEdges) -> bool,
-    weights: &mut BlockWeights,
+    weights: &mut BlockWeights<'a>,
 ) {
     for (i, (&class, edges)) in classes.iter().zip(edges).enumerate() {
         let edges = edges.sides | usize::from(on_edge(edges)) << 2;
-        let strip = &strips[usize::from(class)][edges];
-        for (row, strip) in weights.iter_mut().zip(strip) {
-            row[i % CELLS * 2 * CELL..][..2 * CELL].copy_from_slice(strip);
-        }
+        weights.set(i % CELLS, &strips[usize::from(class)][edges]);
     }
 }
 
