@@ -3,6 +3,7 @@
 mod c_library;
 mod conformance;
 mod fuzz_seeds;
+mod mutants;
 mod quality_scale;
 mod wasm;
 
@@ -32,6 +33,10 @@ enum Task {
         #[arg(default_value = "fuzz/corpus")]
         corpus: PathBuf,
     },
+    /// Put misreadings of the specification into the reference decoder, one by one, and see which conformance stream notices.
+    ///
+    /// Writes `fixtures/conformance/MUTANTS.md`. Needed after every change of the conformance streams.
+    Mutants,
     /// Build the decoder and the encoder for browsers, the npm package and the page to try it on.
     Wasm {
         /// The folder they go to.
@@ -70,6 +75,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Conformance => conformance::write(),
         Task::FuzzSeeds { corpus } => Ok(fuzz_seeds::write(&corpus)?),
+        Task::Mutants => mutants::run(),
         Task::Wasm { out } => wasm::write(&out),
         Task::QualityScale { photos, judge } => quality_scale::run(&photos, judge),
         Task::CHeader { check } => c_library::header(check),

@@ -1,5 +1,6 @@
 //! The conformance streams: files that every decoder must make the same samples of.
 
+mod arbitrary;
 mod builtin;
 mod lossless;
 mod packs;
@@ -38,6 +39,7 @@ pub(crate) fn write() -> Result<()> {
     lossless::write()?;
     packs::write()?;
     references::write()?;
+    arbitrary::write()?;
     refused::write()
 }
 
