@@ -108,6 +108,12 @@ impl Site {
     }
 }
 
+/// What a page that does not come to its end can say about it.
+const STATE: &str = "
+    const tiles = [...document.querySelectorAll('.tile')].map(({ className, title }) => [className, title]);
+    const text = (id) => document.getElementById(id)?.textContent;
+    return { visible: document.visibilityState, message: text('message'), status: text('status'), tiles };";
+
 /// Waits for a script to return something else than nothing or false.
 fn wait_for(browser: &Browser, body: &str) -> Value {
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -116,7 +122,9 @@ fn wait_for(browser: &Browser, body: &str) -> Value {
         if !value.is_null() && value != false {
             return value;
         }
-        assert!(Instant::now() < deadline, "never became true: {body}");
+        if Instant::now() > deadline {
+            panic!("never became true: {body}\n{}", browser.script(STATE));
+        }
         std::thread::sleep(Duration::from_millis(100));
     }
 }
