@@ -1,9 +1,9 @@
 //! `tessera encode -r`: trees, resuming, failures, and being killed at any moment.
 
+use crate::command::Moments;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 use tessera_codec::Decoder;
 
@@ -320,27 +320,38 @@ fn shards_hang_on_names_below_the_folder_only() {
 /// Every visible output must be whole, whenever the process dies.
 #[test]
 fn killed_at_any_moment_nothing_is_half_written() {
+    outputs_survive_kills(50);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn killed_a_thousand_times_nothing_is_half_written() {
+    outputs_survive_kills(1000);
+}
+
+/// Kills runs over one tree of pictures. Whenever a run has completed, the tree begins anew.
+fn outputs_survive_kills(times: usize) {
     let names: Vec<String> = (0..30).map(|n| format!("{}/{n}.png", n % 3)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (_folder, input, output) = archive(&names);
-    let mut state = 12345u32;
-    for _ in 0..50 {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let mut child = command(&input, &output)
-            .args(["--quiet", "--effort", "1"])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_micros(u64::from(state >> 15)));
-        // It may have finished already; then there is nothing to kill.
-        let _finished = child.kill();
-        child.wait().unwrap();
+    let mut moments = Moments::new();
+    for _ in 0..times {
+        let mut run = command(&input, &output);
+        moments.kill(run.args(["--quiet", "--effort", "1"]));
         assert_outputs_are_whole(&output);
+        if count_coded(&output) == names.len() {
+            fs::remove_dir_all(&output).unwrap();
+        }
     }
     assert!(run(&input, &output, &[]).status.success());
     assert_outputs_are_whole(&output);
     let done = tree(&output);
     assert_eq!(done.len(), names.len(), "{done:?}");
+}
+
+fn count_coded(output: &Path) -> usize {
+    let is_coded = |name: &PathBuf| name.extension().is_some_and(|ending| ending == "tsr");
+    tree(output).iter().filter(|name| is_coded(name)).count()
 }
 
 fn assert_outputs_are_whole(output: &Path) {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub(crate) const USAGE: i32 = 2;
@@ -96,4 +97,23 @@ pub(crate) fn pipe(args: &[&str], input: &[u8]) -> Output {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{args:?}: {message}");
     output
+}
+
+/// Moments at which processes are killed, the same in every run.
+pub(crate) struct Moments(u32);
+
+impl Moments {
+    pub(crate) fn new() -> Self {
+        Self(12345)
+    }
+
+    /// Starts a command and kills it within 130 ms.
+    pub(crate) fn kill(&mut self, command: &mut Command) {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(u64::from(self.0 >> 15)));
+        // It may have finished already; then there is nothing to kill.
+        let _finished = child.kill();
+        child.wait().unwrap();
+    }
 }

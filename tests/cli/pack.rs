@@ -1,7 +1,12 @@
 //! `tessera pack`, `unpack` and `list` as a user meets them.
 
+use crate::command::Moments;
 use crate::train::{Place, both};
-use std::fs;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use tessera_codec::Decoder;
+use tessera_pack::PackReader;
 
 const USAGE: i32 = 2;
 const DAMAGED: i32 = 3;
@@ -450,4 +455,52 @@ fn pictures_that_are_alike_are_predicted_from_one_of_them() {
         DICTIONARY,
         "dictionary",
     );
+}
+
+#[test]
+fn a_pack_survives_being_added_to_by_killed_processes() {
+    pack_survives_kills(30);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_pack_survives_a_thousand_kills() {
+    pack_survives_kills(1000);
+}
+
+/// Kills runs that add to one pack. Whenever all pictures are in it, the pack begins anew.
+fn pack_survives_kills(times: usize) {
+    let place = Place::with_pictures(20);
+    let pack = place.path("all.tsp");
+    place.succeed("pack @pictures/0.png @pictures/1.png -o @all.tsp -e 1");
+    let start = fs::read(&pack).unwrap();
+    let mut moments = Moments::new();
+    let mut completed = 0;
+    for _ in 0..times {
+        let mut add = Command::new(env!("CARGO_BIN_EXE_tessera"));
+        let folder = place.path("pictures");
+        add.arg("pack").arg(folder).arg("-o").arg(&pack);
+        moments.kill(add.args(["--append", "--quiet", "-e", "1"]));
+        let count = pictures_in(&pack);
+        assert!(count == 2 || count == 20, "{count} pictures");
+        if count == 20 {
+            completed += 1;
+            fs::write(&pack, &start).unwrap();
+        }
+    }
+    assert!(completed < times, "no run was killed in time");
+    place.succeed("pack @pictures -o @all.tsp -e 1 --append");
+    assert_eq!(pictures_in(&pack), 20);
+}
+
+/// How many pictures a pack has, all of which decode.
+fn pictures_in(pack: &Path) -> usize {
+    let pack = PackReader::open(File::open(pack).unwrap()).unwrap();
+    for name in pack.names() {
+        pack.picture(name, Decoder::new())
+            .unwrap()
+            .decode()
+            .unwrap();
+    }
+    pack.len()
 }

@@ -177,21 +177,30 @@ fn survive(decoder: &Decoder, file: &[u8], describe: impl Fn() -> String) {
 
 /// Decodes randomly damaged versions of every small stream.
 fn survive_random(kind: Kind) {
+    survive_generation(kind, 0);
+}
+
+/// The same with other damage in every generation; returns how many inputs there were.
+fn survive_generation(kind: Kind, generation: u64) -> usize {
     let (number, (_, rounds)) = ROUNDS
         .iter()
         .enumerate()
         .find(|(_, (listed, _))| *listed == kind)
         .expect("every kind is listed");
     let decoder = decoder();
-    for (at, (name, original)) in small_streams().iter().enumerate() {
-        let mut noise = Noise((number as u64 + 1) << 32 | at as u64);
+    let streams = small_streams();
+    for (at, (name, original)) in streams.iter().enumerate() {
+        let mut noise = Noise(generation << 40 | (number as u64 + 1) << 32 | at as u64);
         let ends = part_ends(original);
         for round in 0..*rounds {
             let mut file = original.clone();
             kind.damage(&mut noise, &mut file, &ends);
-            survive(&decoder, &file, || format!("{name}, round {round}"));
+            survive(&decoder, &file, || {
+                format!("{name}, generation {generation}, round {round}")
+            });
         }
     }
+    streams.len() * rounds
 }
 
 #[test]
@@ -257,6 +266,20 @@ fn parts_swapped_and_repeated() {
 #[test]
 fn random_payloads_behind_good_headers() {
     survive_random(Kind::Payloads);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_million_damaged_inputs() {
+    let mut inputs = 0;
+    let mut generation = 0;
+    while inputs < 1_000_000 {
+        // Those of the ordinary tests are the first.
+        generation += 1;
+        for (kind, _) in ROUNDS {
+            inputs += survive_generation(kind, generation);
+        }
+    }
 }
 
 /// The default dictionary with every number that a file may set freely at its limit.
