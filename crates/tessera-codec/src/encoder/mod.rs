@@ -19,6 +19,7 @@ mod partition;
 mod patch_search;
 mod rdoq;
 mod reference_search;
+mod rivals;
 mod single_pass;
 mod source;
 mod speed;
@@ -62,15 +63,9 @@ pub fn encode_tile(
     dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> EncodedTile {
-    let (mut encoder, mut bytes) = graphics::run(planes, config, dictionary, speed);
-    for &kind in config.layout.kinds() {
-        encoder.filter(config, kind);
-    }
-    bytes.extend(encoder.writer.finish());
-    EncodedTile {
-        planes: encoder.recon.into_planes(config),
-        bytes,
-    }
+    rivals::encode(planes, config, dictionary, speed, |encoder, payload| {
+        encoder.finish(config, payload)
+    })
 }
 
 /// Encodes the planes of a tile without saying what the decoder will see: less work where no decision hangs on it.
@@ -80,12 +75,13 @@ pub fn encode_tile_no_recon(
     dictionary: &PreparedDictionary,
     speed: SpeedSettings,
 ) -> Vec<u8> {
-    let (mut encoder, mut bytes) = graphics::run(planes, config, dictionary, speed);
-    for &kind in config.layout.kinds() {
-        encoder.filter_no_recon(config, kind);
-    }
-    bytes.extend(encoder.writer.finish());
-    bytes
+    let tile = rivals::encode(planes, config, dictionary, speed, |encoder, payload| {
+        EncodedTile {
+            bytes: encoder.finish_no_recon(config, payload),
+            planes: Vec::new(),
+        }
+    });
+    tile.bytes
 }
 
 /// What all decisions about a tile read.
@@ -134,18 +130,18 @@ impl<'d> TileEncoder<'d> {
         }
     }
 
-    /// The same, with offsets corrected by a first encoding if the settings want that.
+    /// Corrects offsets by a first encoding if the settings want that.
     fn in_closed_loop(
+        mut self,
         planes: &[Plane],
         config: &TileConfig,
-        dictionary: &'d PreparedDictionary,
-        speed: SpeedSettings,
+        dictionary: &PreparedDictionary,
     ) -> Self {
-        let mut encoder = Self::new(planes, config, dictionary, speed);
-        if let (true, Some(map)) = (speed.closed_loop, &mut encoder.recon.offsets) {
-            closed_loop::correct_offsets(planes, config, dictionary, &speed, map);
+        let speed = &self.tile.speed;
+        if let (true, Some(map)) = (speed.closed_loop, &mut self.recon.offsets) {
+            closed_loop::correct_offsets(planes, config, dictionary, speed, map);
         }
-        encoder
+        self
     }
 
     /// Codes all superblocks; how many bytes each took, give or take a few.
@@ -190,6 +186,27 @@ impl<'d> TileEncoder<'d> {
             self.filter(config, kind);
         }
         bytes
+    }
+
+    /// Filters what was coded and ends the payload that began so.
+    fn finish(mut self, config: &TileConfig, mut payload: Vec<u8>) -> EncodedTile {
+        for &kind in config.layout.kinds() {
+            self.filter(config, kind);
+        }
+        payload.extend(self.writer.finish());
+        EncodedTile {
+            planes: self.recon.into_planes(config),
+            bytes: payload,
+        }
+    }
+
+    /// The same, but only the payload.
+    fn finish_no_recon(mut self, config: &TileConfig, mut payload: Vec<u8>) -> Vec<u8> {
+        for &kind in config.layout.kinds() {
+            self.filter_no_recon(config, kind);
+        }
+        payload.extend(self.writer.finish());
+        payload
     }
 
     fn patches(&self) -> PatchSearch<'_, 'd> {

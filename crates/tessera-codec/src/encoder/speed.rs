@@ -25,6 +25,8 @@ pub struct SpeedSettings {
     /// Whether the look-ahead decides on everything, and all of the above but `chroma_candidates` and `lambda` is only
     /// for tiles that use references.
     pub single_pass: bool,
+    /// The preset this is; 0 for training.
+    pub effort: u8,
 }
 
 /// Which ways of dividing a block are tried.
@@ -158,6 +160,7 @@ const EXHAUSTIVE: SpeedSettings = SpeedSettings {
     mean_activity: None,
     closed_loop: false,
     single_pass: false,
+    effort: 0,
 };
 
 /// What is tried at each point of the scale from 1 (fast) to 9 (smallest files).
@@ -238,7 +241,25 @@ const fn with_chroma(
 impl SpeedSettings {
     /// The preset of an effort from 1 to 9; what lies beyond counts as the nearest.
     pub fn preset(effort: u8) -> Self {
-        PRESETS[usize::from(effort.clamp(1, 9)) - 1]
+        let effort = effort.clamp(1, 9);
+        Self {
+            effort,
+            ..PRESETS[usize::from(effort) - 1]
+        }
+    }
+
+    /// The searches that tiles with graphics are coded by: for time's sake every other preset, up to this one or the next. Each
+    /// effort has those of all lower ones. What belongs to the picture is as here.
+    pub(crate) fn rivals(self) -> impl Iterator<Item = Self> {
+        let count = usize::from(self.effort / 2 + self.effort.min(1));
+        let presets = (1..=9).step_by(2).take(count).map(move |effort| Self {
+            lambda: self.lambda,
+            mean_activity: self.mean_activity,
+            closed_loop: self.closed_loop,
+            ..Self::preset(effort)
+        });
+        let own = (self.effort == 0).then_some(self);
+        own.into_iter().chain(presets)
     }
 
     /// What dictionaries are learned with. It does not follow the scale, so that a change of it does not change what is

@@ -53,7 +53,7 @@ pub(crate) use mask::{BLOCK as DRAWN_BLOCK, Mask};
 #[cfg(feature = "encoder")]
 pub(crate) use encode::{Options, encode_tile};
 #[cfg(feature = "encoder")]
-pub(crate) use paint::{Original, Painted, Way};
+pub(crate) use paint::{Original, Way};
 
 /// Why a payload cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

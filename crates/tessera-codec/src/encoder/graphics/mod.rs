@@ -1,21 +1,25 @@
 //! Which blocks of a tile are drawn pixel by pixel.
 //!
 //! Where a tile has graphics it is first coded without drawn blocks, which tells what its blocks cost that way. Those
-//! that cost less drawn are; then the others are coded again around them.
+//! that cost less drawn are; then the others are coded again around them. `rivals` keeps the better of both.
 
 mod look;
 
 use crate::container::bytes::put_varint;
-use crate::encoder::{SpeedSettings, TileEncoder};
-use crate::lossless::{DRAWN_BLOCK, Mask, Original, Painted, Way};
+use crate::encoder::source::Source;
+use crate::encoder::{EncodedTile, SpeedSettings, TileEncoder};
+use crate::lossless::{DRAWN_BLOCK, Mask, Original, Way};
 use crate::prepared::PreparedDictionary;
 use crate::tile::graphics::GraphicsLayer;
 use crate::tile::syntax::Block;
 use crate::tile::transform::quantiser::Step;
 use crate::tile::{TileConfig, superblocks};
+use look::{Look, look};
 use tessera_patch::Plane;
 use tessera_patch::shape::{MIN_SIDE, SUPERBLOCK};
 
+/// What begins the payload of a tile without drawn blocks.
+pub(super) const NOTHING_DRAWN: [u8; 1] = [0];
 /// Bits per cell of four samples that is coded, beside those its levels take.
 const CELL_BITS: f32 = 0.25;
 /// The ways that are tried; which is best hangs on how much of a tile repeats itself.
@@ -34,66 +38,126 @@ const WAYS: [Way; 3] = [
     },
 ];
 
-/// Codes all superblocks of a tile, with drawn blocks where they cost less; returns also what begins its payload.
-pub(super) fn run<'d>(
-    planes: &[Plane],
-    config: &TileConfig,
-    dictionary: &'d PreparedDictionary,
-    speed: SpeedSettings,
-) -> (TileEncoder<'d>, Vec<u8>) {
-    let mut plain = TileEncoder::in_closed_loop(planes, config, dictionary, speed);
-    let spent = plain.run(config, None);
-    if !config.graphics {
-        return (plain, Vec::new());
-    }
-    let none = vec![0];
-    let candidates = look::candidates(&plain.tile.source, config);
-    let Some(painted) = candidates.and_then(|mask| plain.paint(config, &spent, mask)) else {
-        return (plain, none);
-    };
-    let mut payload = Vec::new();
-    put_varint(&mut payload, painted.bytes.len() as u64);
-    payload.extend(&painted.bytes);
-    let mut mixed = TileEncoder::new(planes, config, dictionary, speed);
-    mixed.recon.offsets = plain.recon.offsets.clone();
-    let layer = GraphicsLayer::new(painted.drawn, config.drawn_shape());
-    mixed.recon.draw_graphics(Some(layer));
-    mixed.run(config, None);
-    match mixed.cost(config, payload.len()) < plain.cost(config, none.len()) {
-        true => (mixed, payload),
-        false => (plain, none),
-    }
+/// What draws the blocks of a tile.
+pub(super) struct Easel<'a> {
+    original: Original<'a>,
+    /// Blocks that may be graphics.
+    candidates: Mask,
+    /// What each of them costs drawn; nothing if there are none.
+    costs: Vec<f32>,
+    /// What was drawn last, and where.
+    last: Option<(Mask, Drawing)>,
 }
 
-impl TileEncoder<'_> {
-    /// Draws those of the blocks of a mask that cost less so, if there are any.
-    fn paint(&self, config: &TileConfig, spent: &[usize], mut mask: Mask) -> Option<Painted> {
+/// Drawn blocks, and what begins a payload with them.
+#[derive(Clone)]
+struct Drawing {
+    payload: Vec<u8>,
+    layer: GraphicsLayer,
+}
+
+impl<'a> Easel<'a> {
+    /// `None` for a photo, or where nothing may be drawn.
+    pub(super) fn new(source: &'a Source, config: &TileConfig, lambda: f32) -> Option<Self> {
+        if !config.graphics {
+            return None;
+        }
+        let candidates = match look(source, config) {
+            Look::Photo => return None,
+            Look::Pattern => Mask::new(config.width as usize, config.height as usize),
+            Look::Graphics(mask) => mask,
+        };
         let original = Original {
             shape: config.drawn_shape(),
-            planes: self.tile.source.planes(),
-            stride: self.tile.source.stride,
+            planes: source.planes(),
+            stride: source.stride,
             steps: steps(config),
-            lambda: self.tile.costs.lambda,
+            lambda,
         };
-        let costs = drawn_costs(&original, &mask);
+        Some(Self {
+            costs: match candidates.count() {
+                0 => Vec::new(),
+                _ => drawn_costs(&original, &candidates),
+            },
+            original,
+            candidates,
+            last: None,
+        })
+    }
+
+    /// Draws those of the blocks that cost less so than by an encoder that took so many bytes for each superblock, if there
+    /// are any. A tile that was drawn altogether is not drawn once more.
+    fn draw(
+        &mut self,
+        config: &TileConfig,
+        plain: &TileEncoder<'_>,
+        spent: &[usize],
+    ) -> Option<Drawing> {
+        if self.costs.is_empty() {
+            return None;
+        }
+        let mut mask = self.candidates.clone();
         for (superblock, &bytes) in superblocks(config).zip(spent) {
-            for (block, cost) in self.costs_of(config, superblock, bytes) {
+            for (block, cost) in plain.costs_of(config, superblock, bytes) {
                 let at = mask.index(block.x, block.y);
-                mask.flags_mut()[at] &= costs[at] < cost;
+                mask.flags_mut()[at] &= self.costs[at] < cost;
             }
         }
         if mask.count() == 0 {
             return None;
         }
+        if let Some((drawn, drawing)) = self.last.as_ref().filter(|(drawn, _)| *drawn == mask) {
+            let everything = drawn.count() == mask.flags_mut().len();
+            return (!everything).then(|| drawing.clone());
+        }
+        let drawing = self.drawing(&mask);
+        self.last = Some((mask, drawing.clone()));
+        Some(drawing)
+    }
+
+    /// Draws the blocks of a mask in the way that costs least.
+    fn drawing(&self, mask: &Mask) -> Drawing {
+        let original = &self.original;
         let painted = WAYS.map(|way| {
-            let palette = original.palette(&mask, way);
-            let painted = original.paint(&mask, &palette, way);
+            let palette = original.palette(mask, way);
+            let painted = original.paint(mask, &palette, way);
             (painted.cost, way, painted.palette(&palette))
         });
         let best = painted.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-        best.map(|(_, way, used)| original.paint(&mask, &used, way))
+        let (_, way, used) = best.expect("there are ways");
+        let painted = original.paint(mask, &used, way);
+        let mut payload = Vec::new();
+        put_varint(&mut payload, painted.bytes.len() as u64);
+        payload.extend(&painted.bytes);
+        Drawing {
+            payload,
+            layer: GraphicsLayer::new(painted.drawn, original.shape),
+        }
     }
+}
 
+/// Codes a tile without drawn blocks, and with those drawn that cost less so if there are any.
+pub(super) fn encode(
+    planes: &[Plane],
+    config: &TileConfig,
+    dictionary: &PreparedDictionary,
+    speed: SpeedSettings,
+    easel: &mut Easel<'_>,
+) -> [Option<EncodedTile>; 2] {
+    let mut plain = TileEncoder::new(planes, config, dictionary, speed)
+        .in_closed_loop(planes, config, dictionary);
+    let spent = plain.run(config, None);
+    let mixed = easel.draw(config, &plain, &spent).map(|drawing| {
+        let mut mixed = TileEncoder::new(planes, config, dictionary, speed);
+        mixed.recon.offsets = plain.recon.offsets.clone();
+        mixed.recon.draw_graphics(Some(drawing.layer));
+        mixed.run(config, None);
+        mixed.finish(config, drawing.payload)
+    });
+    [Some(plain.finish(config, NOTHING_DRAWN.into())), mixed]
+}
+
+impl TileEncoder<'_> {
     /// What the blocks of a superblock cost that took so many bytes.
     fn costs_of(
         &self,
@@ -150,14 +214,6 @@ impl TileEncoder<'_> {
             })
             .sum()
     }
-
-    /// Error of the whole tile, and the price of what was written of it and of `more` bytes.
-    fn cost(&self, config: &TileConfig, more: usize) -> f32 {
-        let errors: f32 = superblocks(config)
-            .map(|block| self.error(config, block))
-            .sum();
-        errors + self.tile.costs.lambda * 8.0 * (self.writer.written() + more) as f32
-    }
 }
 
 /// What each block of a mask costs drawn, in the better of two ways.
@@ -172,7 +228,7 @@ fn drawn_costs(original: &Original<'_>, mask: &Mask) -> Vec<f32> {
 }
 
 /// Steps of the planes.
-fn steps(config: &TileConfig) -> [f32; 3] {
+pub(super) fn steps(config: &TileConfig) -> [f32; 3] {
     config
         .quantisers()
         .map(|index| Step::from_index(index).value())
