@@ -1,6 +1,6 @@
 //! Networks that learned nothing but make a difference, for streams and tests.
 
-use tessera_dict::net::{Nets, WEIGHTS};
+use tessera_dict::net::{Nets, STRIDES, WEIGHTS};
 use tessera_dict::{LosslessNet, LosslessNets, Net, PatchNet, PatchNets, lossless_net, patch_net};
 use tessera_patch::Shape;
 
@@ -21,16 +21,27 @@ fn layers(seed: u32, sizes: [usize; 3]) -> [Vec<i16>; 3] {
     sizes.map(|count| (0..count).map(|_| weight()).collect())
 }
 
+/// Weights that follow no rule; one of eight is not zero, and no unit has too many.
+fn bytes(seed: u32, layer: usize) -> Vec<i8> {
+    let mut state = seed;
+    let mut random = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize
+    };
+    let mut weights = vec![0; WEIGHTS[layer]];
+    for unit in weights.chunks_exact_mut(STRIDES[layer]) {
+        for _ in 0..STRIDES[layer] / 8 {
+            unit[random() % STRIDES[layer]] = (random() % 63) as i8 - 31;
+        }
+    }
+    weights
+}
+
 /// Networks behind the filters of luma and chroma.
 pub(crate) fn nets() -> Nets {
     [1, 2].map(|seed| {
-        let [first, second, last] = layers(seed, WEIGHTS);
-        Some(Net {
-            extent: [100, 90],
-            first,
-            second,
-            last,
-        })
+        let net = Net::new([100, 90], [0, 1, 2].map(|layer| bytes(seed, layer)));
+        Some(net.expect("networks within their limits"))
     })
 }
 

@@ -91,9 +91,29 @@ pub(crate) fn transpose<const W: usize, const H: usize>(
     }
 }
 
-/// Multiplies 16-bit numbers and adds up neighbouring products.
+/// Multiplies numbers and adds up neighbouring products. Sums are registers where there are some of their size, so that
+/// sums that grow side by side stay there.
 pub(crate) trait PairProducts: Copy {
-    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8];
+    /// Eight sums of 32 bits.
+    type Wide: Copy;
+    /// Sixteen sums of 16 bits.
+    type Narrow: Copy;
+
+    /// Sums of nothing.
+    fn wide(self) -> Self::Wide;
+
+    /// Adds to every sum two neighbours, the first times the first of the pair, the other times the other.
+    fn add_products(self, sums: Self::Wide, numbers: &[i16; 16], pair: [i16; 2]) -> Self::Wide;
+
+    fn wide_values(self, sums: Self::Wide) -> [i32; 8];
+
+    /// Sums that all start with the same number.
+    fn narrow(self, start: i16) -> Self::Narrow;
+
+    /// The same for bytes, the numbers none above 127; what leaves 16 bits is lost.
+    fn add_weighted(self, sums: Self::Narrow, numbers: &[u8; 32], pair: [i8; 2]) -> Self::Narrow;
+
+    fn narrow_values(self, sums: Self::Narrow) -> [i16; 16];
 }
 
 /// A body that needs [`PairProducts`]. Its `call` must be `inline(always)`.
@@ -126,18 +146,88 @@ pub(crate) fn with_pairs(operation: impl PairOperation) {
 struct Plain;
 
 impl PairProducts for Plain {
+    type Wide = [i32; 8];
+    type Narrow = [i16; 16];
+
     #[inline(always)]
-    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
-        let product = |i: usize| i32::from(a[i]) * i32::from(b[i]);
-        std::array::from_fn(|i| product(2 * i).wrapping_add(product(2 * i + 1)))
+    fn wide(self) -> [i32; 8] {
+        [0; 8]
+    }
+
+    #[inline(always)]
+    fn add_products(self, mut sums: [i32; 8], numbers: &[i16; 16], pair: [i16; 2]) -> [i32; 8] {
+        let (first, second) = (i32::from(pair[0]), i32::from(pair[1]));
+        for (sum, numbers) in sums.iter_mut().zip(numbers.as_chunks::<2>().0) {
+            let product = i32::from(numbers[0]) * first;
+            *sum += product.wrapping_add(i32::from(numbers[1]) * second);
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn wide_values(self, sums: [i32; 8]) -> [i32; 8] {
+        sums
+    }
+
+    #[inline(always)]
+    fn narrow(self, start: i16) -> [i16; 16] {
+        [start; 16]
+    }
+
+    #[inline(always)]
+    fn add_weighted(self, mut sums: [i16; 16], numbers: &[u8; 32], pair: [i8; 2]) -> [i16; 16] {
+        let (first, second) = (i16::from(pair[0]), i16::from(pair[1]));
+        for (sum, numbers) in sums.iter_mut().zip(numbers.as_chunks::<2>().0) {
+            // Of seven bits and a sign each, so that two products fit.
+            let product = i16::from(numbers[0]) * first;
+            *sum = sum.wrapping_add(product + i16::from(numbers[1]) * second);
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn narrow_values(self, sums: [i16; 16]) -> [i16; 16] {
+        sums
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl PairProducts for pulp::x86::V3 {
+    type Wide = std::arch::x86_64::__m256i;
+    type Narrow = std::arch::x86_64::__m256i;
+
     #[inline(always)]
-    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
-        pulp::cast(self.multiply_wrapping_add_adjacent_i16x16(pulp::cast(a), pulp::cast(b)))
+    fn wide(self) -> Self::Wide {
+        self.avx._mm256_setzero_si256()
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: Self::Wide, numbers: &[i16; 16], pair: [i16; 2]) -> Self::Wide {
+        let pair = self.avx._mm256_set1_epi32(pulp::cast(pair));
+        let products = (self.avx2)._mm256_madd_epi16(pulp::cast(*numbers), pair);
+        self.avx2._mm256_add_epi32(sums, products)
+    }
+
+    #[inline(always)]
+    fn wide_values(self, sums: Self::Wide) -> [i32; 8] {
+        pulp::cast(sums)
+    }
+
+    #[inline(always)]
+    fn narrow(self, start: i16) -> Self::Narrow {
+        self.avx._mm256_set1_epi16(start)
+    }
+
+    #[inline(always)]
+    fn add_weighted(self, sums: Self::Narrow, numbers: &[u8; 32], pair: [i8; 2]) -> Self::Narrow {
+        let pair = self.avx._mm256_set1_epi16(pulp::cast(pair));
+        let products = (self.avx2)._mm256_maddubs_epi16(pulp::cast(*numbers), pair);
+        self.avx2._mm256_add_epi16(sums, products)
+    }
+
+    #[inline(always)]
+    fn narrow_values(self, sums: Self::Narrow) -> [i16; 16] {
+        pulp::cast(sums)
     }
 }
 
@@ -147,10 +237,49 @@ struct Simd128;
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 impl PairProducts for Simd128 {
+    type Wide = [std::arch::wasm32::v128; 2];
+    type Narrow = [std::arch::wasm32::v128; 2];
+
     #[inline(always)]
-    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
-        use std::arch::wasm32::{i32x4_dot_i16x8, v128};
-        let [a, b]: [[v128; 2]; 2] = [pulp::cast(a), pulp::cast(b)];
-        pulp::cast([i32x4_dot_i16x8(a[0], b[0]), i32x4_dot_i16x8(a[1], b[1])])
+    fn wide(self) -> Self::Wide {
+        [std::arch::wasm32::i32x4_splat(0); 2]
+    }
+
+    #[inline(always)]
+    fn add_products(self, sums: Self::Wide, numbers: &[i16; 16], pair: [i16; 2]) -> Self::Wide {
+        use std::arch::wasm32::{i32x4_add, i32x4_dot_i16x8, i32x4_splat, v128};
+        let numbers: [v128; 2] = pulp::cast(*numbers);
+        let pair = i32x4_splat(pulp::cast(pair));
+        let add = |half: usize| i32x4_add(sums[half], i32x4_dot_i16x8(numbers[half], pair));
+        [add(0), add(1)]
+    }
+
+    #[inline(always)]
+    fn wide_values(self, sums: Self::Wide) -> [i32; 8] {
+        pulp::cast(sums)
+    }
+
+    #[inline(always)]
+    fn narrow(self, start: i16) -> Self::Narrow {
+        [std::arch::wasm32::i16x8_splat(start); 2]
+    }
+
+    #[inline(always)]
+    fn add_weighted(self, sums: Self::Narrow, numbers: &[u8; 32], pair: [i8; 2]) -> Self::Narrow {
+        use std::arch::wasm32::{i16x8_add, i16x8_mul, i16x8_splat, u16x8_shr, v128, v128_and};
+        let numbers: [v128; 2] = pulp::cast(*numbers);
+        let (first, second) = (i16x8_splat(pair[0].into()), i16x8_splat(pair[1].into()));
+        let low = i16x8_splat(0xFF);
+        let add = |half: usize| {
+            let of_first = i16x8_mul(v128_and(numbers[half], low), first);
+            let of_second = i16x8_mul(u16x8_shr(numbers[half], 8), second);
+            i16x8_add(sums[half], i16x8_add(of_first, of_second))
+        };
+        [add(0), add(1)]
+    }
+
+    #[inline(always)]
+    fn narrow_values(self, sums: Self::Narrow) -> [i16; 16] {
+        pulp::cast(sums)
     }
 }

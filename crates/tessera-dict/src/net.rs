@@ -8,16 +8,20 @@ use crate::error::Error;
 use crate::format::take;
 use byteorder::{LittleEndian, ReadBytesExt};
 
-/// Numbers a sample and its surroundings are described by; the last one is constant.
-pub const INPUTS: usize = 48;
+/// Numbers a square of samples and its surroundings are described by; the last one is constant.
+pub const INPUTS: usize = 56;
 /// Units of the first layer.
 pub const FIRST: usize = 64;
 /// Units of the second layer.
 pub const SECOND: usize = 32;
-/// Fractional bits of a weight.
+/// What a network says: how much is missing of each sample of the square.
+pub const OUTPUTS: usize = 4;
+/// Fractional bits of a weight of the hidden layers, and of the last one.
+pub const FRACTIONS: [u32; 3] = [5, 5, 7];
+/// Fractional bits of a weight of the other kinds of networks, which have 16 bits.
 pub const WEIGHT_BITS: u32 = 10;
-/// Largest magnitude of a weight: keeps all sums inside 32 bits.
-pub const MAX_WEIGHT: i16 = 8000;
+/// Most that the positive weights of a unit may add up to, and the negative ones: keeps all sums inside 16 bits.
+pub const MOST_WEIGHT: i32 = 255;
 
 /// Weights of the units of three layers, one unit after the other; the last weight of a unit is that of a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,27 +29,65 @@ pub struct Net {
     /// Width and height of the pictures it was learned from, not zero: the scale of a sample's place.
     pub extent: [u16; 2],
     /// [`FIRST`] units with [`INPUTS`] weights each.
-    pub first: Vec<i16>,
+    pub first: Vec<i8>,
     /// [`SECOND`] units with [`FIRST`] + 1 weights each.
-    pub second: Vec<i16>,
-    /// One unit with [`SECOND`] + 1 weights.
-    pub last: Vec<i16>,
+    pub second: Vec<i8>,
+    /// [`OUTPUTS`] units with [`SECOND`] + 1 weights each.
+    pub last: Vec<i8>,
 }
 
 /// Number of weights of each layer.
-pub const WEIGHTS: [usize; 3] = [FIRST * INPUTS, SECOND * (FIRST + 1), SECOND + 1];
+pub const WEIGHTS: [usize; 3] = [FIRST * INPUTS, SECOND * (FIRST + 1), OUTPUTS * (SECOND + 1)];
+
+/// Number of weights of a unit of each layer.
+pub const STRIDES: [usize; 3] = [INPUTS, FIRST + 1, SECOND + 1];
+
+impl Net {
+    /// Of layers of as many weights as [`WEIGHTS`] says.
+    ///
+    /// # Errors
+    /// If a unit has more than [`MOST_WEIGHT`].
+    pub fn new(extent: [u16; 2], layers: [Vec<i8>; 3]) -> Result<Self, Error> {
+        for (layer, stride) in layers.iter().zip(STRIDES) {
+            if !layer.chunks_exact(stride).all(fits) {
+                return Err(Error::Corrupt("a unit of a network has too much weight"));
+            }
+        }
+        let [first, second, last] = layers;
+        Ok(Self {
+            extent,
+            first,
+            second,
+            last,
+        })
+    }
+}
+
+/// Whether the sums of a unit with these weights stay inside 16 bits.
+fn fits(unit: &[i8]) -> bool {
+    let sum = |sign: i32| -> i32 {
+        let weights = unit.iter().map(|&weight| sign * i32::from(weight));
+        weights.map(|weight| weight.max(0)).sum()
+    };
+    sum(1) <= MOST_WEIGHT && sum(-1) <= MOST_WEIGHT
+}
 
 /// The networks of luma and of chroma, as far as there are any.
 pub type Nets = [Option<Net>; 2];
+
+/// Says that a network follows; 1 was one of another kind.
+const THERE: u8 = 2;
 
 /// Body of the section (`spec/dictionary.md`, "Networks").
 pub(crate) fn write(nets: &Nets) -> Vec<u8> {
     let mut out = Vec::new();
     for net in nets {
-        out.push(u8::from(net.is_some()));
+        out.push(if net.is_some() { THERE } else { 0 });
         if let Some(net) = net {
             write_extent(net.extent, &mut out);
-            write_layers([&net.first, &net.second, &net.last], &mut out);
+            for layer in [&net.first, &net.second, &net.last] {
+                out.extend(layer.iter().map(|&weight| weight as u8));
+            }
         }
     }
     out
@@ -57,7 +99,7 @@ pub(crate) fn read(mut body: &[u8]) -> Result<Nets, Error> {
     for kind in [PlaneKind::Luma, PlaneKind::Chroma] {
         nets[kind as usize] = match take(&mut body, 1)?[0] {
             0 => None,
-            1 => Some(read_net(&mut body)?),
+            THERE => Some(read_net(&mut body)?),
             _ => return Err(Error::Corrupt("unknown kind of network")),
         };
     }
@@ -69,13 +111,11 @@ pub(crate) fn read(mut body: &[u8]) -> Result<Nets, Error> {
 
 fn read_net(body: &mut &[u8]) -> Result<Net, Error> {
     let extent = read_extent(body)?;
-    let [first, second, last] = read_layers(body, WEIGHTS, MAX_WEIGHT)?;
-    Ok(Net {
-        extent,
-        first,
-        second,
-        last,
-    })
+    let mut layers = [const { Vec::new() }; 3];
+    for (layer, count) in layers.iter_mut().zip(WEIGHTS) {
+        layer.extend(take(body, count)?.iter().map(|&weight| weight as i8));
+    }
+    Net::new(extent, layers)
 }
 
 pub(crate) fn write_extent(extent: [u16; 2], out: &mut Vec<u8>) {
@@ -125,22 +165,16 @@ pub(crate) fn read_layers(
 mod tests {
     use super::*;
 
-    fn net(weight: i16) -> Net {
-        let layer = |count: usize| (0..count).map(|i| weight - (i % 7) as i16).collect();
-        let [first, second, last] = WEIGHTS.map(layer);
-        Net {
-            extent: [300, 200],
-            first,
-            second,
-            last,
-        }
+    fn net(weight: i8) -> Net {
+        let layer = |count: usize| (0..count).map(|i| weight - (i % 7) as i8).collect();
+        Net::new([300, 200], WEIGHTS.map(layer)).unwrap()
     }
 
     #[test]
     fn networks_round_trip() {
         for nets in [
-            [Some(net(5)), None],
-            [None, Some(net(-300))],
+            [Some(net(3)), None],
+            [None, Some(net(2))],
             [Some(net(1)), Some(net(2))],
         ] {
             assert_eq!(read(&write(&nets)).unwrap(), nets);
@@ -149,16 +183,30 @@ mod tests {
 
     #[test]
     fn damage_is_refused() {
-        let good = write(&[Some(net(5)), None]);
+        let good = write(&[Some(net(3)), None]);
         assert!(read(&good[..good.len() - 1]).is_err());
         assert!(read(&[&good[..], &[0]].concat()).is_err());
-        assert!(read(&[2, 0]).is_err());
+        assert!(read(&[1, 0]).is_err());
+        assert!(read(&[3, 0]).is_err());
         let empty = Net {
             extent: [0, 7],
-            ..net(5)
+            ..net(3)
         };
         assert!(read(&write(&[Some(empty), None])).is_err());
-        let large = write(&[Some(net(MAX_WEIGHT + 1)), None]);
-        assert!(matches!(read(&large), Err(Error::Corrupt(_))));
+    }
+
+    #[test]
+    fn units_with_too_much_weight_are_refused() {
+        for sign in [-1, 1] {
+            let mut heavy = net(3);
+            for layer in [&mut heavy.first, &mut heavy.second, &mut heavy.last] {
+                layer.fill(0);
+                layer[..3].copy_from_slice(&[127 * sign, 127 * sign, sign]);
+            }
+            assert!(read(&write(&[Some(heavy.clone()), None])).is_ok());
+            heavy.second[3] = sign;
+            let heavy = write(&[Some(heavy), None]);
+            assert!(matches!(read(&heavy), Err(Error::Corrupt(_))));
+        }
     }
 }

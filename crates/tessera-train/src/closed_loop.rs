@@ -143,7 +143,7 @@ impl<'a> ClosedLoopCoder<'a> {
         }
     }
 
-    /// Codes crops and takes decoded samples from each, `count` of luma and as many of both chroma planes.
+    /// Codes crops and takes decoded squares from each, `count` of luma and as many of both chroma planes.
     pub(crate) fn net_samples(
         &self,
         tasks: &[Task],

@@ -40,12 +40,25 @@ pub(crate) struct Schedule {
     /// Times all examples are gone through.
     pub(crate) epochs: usize,
     pub(crate) seed: u64,
-    /// Largest magnitude of a rounded weight.
-    pub(crate) max_weight: i16,
-    /// Steps of a rounded weight; coarse ones are learned with, so that the network makes up for them.
-    pub(crate) step: i16,
+    /// Largest magnitude of a rounded weight, by layer.
+    pub(crate) max_weights: [i16; 3],
+    /// Steps of a rounded weight, by layer; coarse ones are learned with, so that the network makes up for them.
+    pub(crate) steps: [i16; 3],
+    /// Further limits, if weights and units are bytes.
+    pub(crate) bytes: Option<Bytes>,
     /// Time it may take; the rate then falls as the time does.
     pub(crate) budget: Budget,
+}
+
+/// What a network keeps to whose weights and units are bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bytes {
+    /// Steps of what a unit passes on.
+    pub(crate) unit: f32,
+    /// The most that it passes on.
+    pub(crate) largest: f32,
+    /// Most that the positive weights of a unit add up to in steps, and the negative ones.
+    pub(crate) most_weight: f32,
 }
 
 /// The rounded weights of the three layers, unit by unit.
@@ -60,7 +73,7 @@ pub(crate) fn learn(examples: &impl Examples, schedule: &Schedule) -> [Vec<i16>;
             descent.time += 1;
             let left = (1.0 - descent.time as f32 / steps).min(schedule.budget.part_left());
             let rate = RATE * (1.5 * left + 0.02).min(1.0);
-            descent.coarse = schedule.step > 1 && left < COARSE;
+            descent.coarse = schedule.steps != [1; 3] && left < COARSE;
             descent.step(examples, batch, rate, left > 1.0 - EARLY);
             if schedule.budget.is_over() {
                 return descent.rounded();
@@ -106,6 +119,23 @@ impl Layer {
                 *square += (1.0 - DECAY[1]) * (g * g - *square);
                 let step = rate * (*mean / first) / ((*square / second).sqrt() + 1e-8);
                 self.weights[(i, j)] -= step;
+            }
+        }
+    }
+
+    /// Makes units lighter whose positive or negative weights add up to more than `most`.
+    fn lighten(&mut self, most: f32) {
+        for unit in 0..self.weights.nrows() {
+            let (mut above, mut below) = (0f32, 0f32);
+            for weight in self.weights.row(unit).iter() {
+                above += weight.max(0.0);
+                below -= weight.min(0.0);
+            }
+            let weight = above.max(below);
+            if weight > most {
+                for input in 0..self.weights.ncols() {
+                    self.weights[(unit, input)] *= most / weight;
+                }
             }
         }
     }
@@ -156,23 +186,28 @@ impl<'a> Descent<'a> {
 
     /// What the dictionary holds.
     fn rounded(&self) -> [Vec<i16>; 3] {
-        let (limit, step) = self.limit_and_step();
-        (self.layers.each_ref()).map(|layer| layer.rounded(limit, step))
+        std::array::from_fn(|layer| {
+            let (limit, step) = self.limit_and_step(layer);
+            self.layers[layer].rounded(limit, step)
+        })
     }
 
-    fn limit_and_step(&self) -> (f32, f32) {
+    fn limit_and_step(&self, layer: usize) -> (f32, f32) {
         let Schedule {
-            max_weight, step, ..
-        } = *self.schedule;
-        (f32::from(max_weight), f32::from(step))
+            max_weights, steps, ..
+        } = self.schedule;
+        (f32::from(max_weights[layer]), f32::from(steps[layer]))
     }
 
     /// The weights that predictions are made with; the gradient moves those behind them.
     fn used(&self) -> [Cow<'_, Mat<f32>>; 3] {
-        let (limit, step) = self.limit_and_step();
-        (self.layers.each_ref()).map(|layer| match self.coarse {
-            true => Cow::Owned(layer.in_steps(limit, step)),
-            false => Cow::Borrowed(&layer.weights),
+        std::array::from_fn(|layer| {
+            let (limit, step) = self.limit_and_step(layer);
+            let layer = &self.layers[layer];
+            match self.coarse {
+                true => Cow::Owned(layer.in_steps(limit, step)),
+                false => Cow::Borrowed(&layer.weights),
+            }
         })
     }
 
@@ -194,35 +229,55 @@ impl<'a> Descent<'a> {
         for (layer, inputs) in [(2, &second), (1, &first), (0, &inputs)] {
             gradients.push(product(blame.as_ref(), inputs.transpose()));
             if layer > 0 {
-                blame = handed_back(&used[layer], &blame, inputs);
+                blame = self.handed_back(&used[layer], &blame, inputs);
             }
         }
         drop(used);
-        for (layer, gradient) in self.layers.iter_mut().rev().zip(&gradients) {
+        for (at, (layer, gradient)) in (self.layers.iter_mut().rev().zip(&gradients)).enumerate() {
             layer.learn(gradient, rate, self.time);
+            if let Some(bytes) = self.schedule.bytes {
+                let step = f32::from(self.schedule.steps[2 - at]);
+                layer.lighten(bytes.most_weight * step / f32::from(1u16 << WEIGHT_BITS));
+            }
         }
     }
 
     /// What units pass on: their positive sums, and the constant behind them.
     fn passed_on(&self, sums: Mat<f32>) -> Mat<f32> {
         let units = sums.nrows();
+        let largest = self.largest();
+        let steps = match self.schedule.bytes {
+            Some(bytes) if self.coarse => Some(bytes.unit),
+            _ => None,
+        };
         Mat::from_fn(units + 1, sums.ncols(), |i, j| match i {
-            i if i < units => sums[(i, j)].max(0.0),
+            i if i < units => {
+                let sum = sums[(i, j)].clamp(0.0, largest);
+                steps.map_or(sum, |unit| (sum / unit).round() * unit)
+            }
             _ => self.schedule.constant,
         })
     }
-}
 
-/// The share of the units before in the error of those behind; none for units that passed nothing on.
-fn handed_back(weights: &Mat<f32>, blame: &Mat<f32>, passed: &Mat<f32>) -> Mat<f32> {
-    let all = product(weights.transpose(), blame.as_ref());
-    Mat::from_fn(passed.nrows() - 1, passed.ncols(), |i, j| {
-        if passed[(i, j)] > 0.0 {
-            all[(i, j)]
-        } else {
-            0.0
-        }
-    })
+    /// The most that a unit passes on.
+    fn largest(&self) -> f32 {
+        self.schedule.bytes.map_or(f32::MAX, |bytes| bytes.largest)
+    }
+
+    /// The share of the units before in the error of those behind; none for units that passed nothing on, or all they
+    /// can.
+    fn handed_back(&self, weights: &Mat<f32>, blame: &Mat<f32>, passed: &Mat<f32>) -> Mat<f32> {
+        let all = product(weights.transpose(), blame.as_ref());
+        let largest = self.largest();
+        Mat::from_fn(passed.nrows() - 1, passed.ncols(), |i, j| {
+            let passed = passed[(i, j)];
+            if passed > 0.0 && passed < largest {
+                all[(i, j)]
+            } else {
+                0.0
+            }
+        })
+    }
 }
 
 fn product(a: MatRef<'_, f32>, b: MatRef<'_, f32>) -> Mat<f32> {

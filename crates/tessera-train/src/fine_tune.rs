@@ -20,7 +20,7 @@ use crate::error::TrainError;
 use crate::filter::{BandStatistics, solve_filter_from};
 use crate::gallery::{Gallery, Task};
 use crate::harvest::Harvest;
-use crate::net::{NetSamples, learn_nets, samples_per_part};
+use crate::net::{NetSamples, learn_nets, squares_per_part};
 use crate::observer::{Stage, TrainObserver, go_on};
 use crate::patch_net::PatchNetSamples;
 use crate::priors::fit_priors;
@@ -391,14 +391,14 @@ impl<'a> Run<'a> {
 
     /// Proposes a network learned from what the best dictionary's filter leaves.
     fn propose_filter_nets(&mut self, turn: usize) -> Result<(), TrainError> {
-        let Some(step) = self.thrift.filter_net() else {
+        if !self.thrift.filter_net() {
             return Ok(());
-        };
+        }
         let plain = self.best.edited(|parts| parts.nets = [None, None])?;
         let budget = self.params.budget.share(FOR_NETWORK);
         let samples = self.net_samples(&plain, turn, budget.share(FOR_EXAMPLES))?;
         self.observer.progress(Stage::Network, 1, 2);
-        let nets = learn_nets(samples, self.params.seed, step, budget);
+        let nets = learn_nets(samples, self.params.seed, budget);
         let next = plain.edited(|parts| parts.nets = nets)?;
         if next.nets() == self.best.nets() || !self.fits(&next) {
             return Ok(());
@@ -418,7 +418,7 @@ impl<'a> Run<'a> {
         let tasks: Vec<Task> = (turn..turn + NET_PASSES)
             .flat_map(|turn| self.mirrored_in_turn(turn, &self.net_quantisers()))
             .collect();
-        let count = samples_per_part(tasks.len());
+        let count = squares_per_part(tasks.len());
         let coder = ClosedLoopCoder::new(self.training, dictionary)?.by(self.workers());
         let mut all: [NetSamples; 2] = Default::default();
         let size = self.batch_size();

@@ -146,8 +146,9 @@ fn learn_net(samples: &[Example], params: &LosslessParams) -> LosslessNet {
         batch: BATCH,
         epochs: EPOCHS,
         seed: params.seed,
-        max_weight: MAX_WEIGHT,
-        step: STEP,
+        max_weights: [MAX_WEIGHT; 3],
+        steps: [STEP; 3],
+        bytes: None,
         budget: params.budget.share(0.5),
     };
     let [first, second, last] = learn(&Samples(samples), &schedule);

@@ -215,8 +215,9 @@ fn learn_net(
             batch: BATCH,
             epochs: EPOCHS,
             seed,
-            max_weight: MAX_WEIGHT,
-            step: size.step,
+            max_weights: [MAX_WEIGHT; 3],
+            steps: [size.step; 3],
+            bytes: None,
             budget,
         },
     );

@@ -119,13 +119,10 @@ impl Thrift {
         sizes.into_iter().find(|size| size.bytes() <= most)
     }
 
-    /// Steps of the weights of a network behind the filter; none pays for few pictures.
-    pub(crate) fn filter_net(&self) -> Option<i16> {
+    /// Whether a network behind the filter may pay; none does for few pictures.
+    pub(crate) fn filter_net(&self) -> bool {
         let bytes = NET_WEIGHT_BITS / 8.0 * net::WEIGHTS.iter().sum::<usize>() as f64;
-        match self.counts() {
-            true => (bytes <= FILTER_NET_PART * self.whole()).then_some(NET_STEP),
-            false => Some(1),
-        }
+        !self.counts() || bytes <= FILTER_NET_PART * self.whole()
     }
 
     /// The log-odds of a cell in coarse steps.
@@ -268,11 +265,15 @@ mod tests {
             pictures,
             bytes: 2000.0,
         };
-        assert_eq!((of(50.0).patch_nets(), of(50.0).filter_net()), (None, None));
+        assert_eq!(
+            (of(50.0).patch_nets(), of(50.0).filter_net()),
+            (None, false)
+        );
         let sizes = [300.0, 3000.0, 30_000.0].map(|pictures| of(pictures).patch_nets());
         let units = sizes.map(|size| size.map_or(0, |size| size.units));
         assert!(units.is_sorted() && units[0] < units[2], "{units:?}");
         assert_eq!(of(f64::INFINITY).patch_nets(), Some(NetSize::FULL));
+        assert!(of(f64::INFINITY).filter_net() && of(3000.0).filter_net());
     }
 
     #[test]

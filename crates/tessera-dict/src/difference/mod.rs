@@ -154,14 +154,9 @@ mod tests {
             parts.chroma_prior.weights[3][1] += 400;
             parts.luma_filter.bands[1][7][3] = -40;
             parts.shrinkage[1][2] ^= 1;
+            let bytes = |count: usize| (0..count).map(|i| (i % 7) as i8 - 3).collect();
+            parts.nets[1] = Some(Net::new([9, 8], crate::net::WEIGHTS.map(bytes)).unwrap());
             let layer = |count: usize| (0..count).map(|i| 16 * (i % 7) as i16 - 48).collect();
-            let [first, second, last] = crate::net::WEIGHTS.map(layer);
-            parts.nets[1] = Some(Net {
-                extent: [9, 8],
-                first,
-                second,
-                last,
-            });
             let [first, second, last] = crate::patch_net::weights(Shape::from_index(2)).map(layer);
             let mut nets = [const { None }; tessera_patch::shape::SHAPE_COUNT];
             nets[2] = Some(PatchNet {

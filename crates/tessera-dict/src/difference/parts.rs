@@ -325,20 +325,19 @@ fn nets<C: Coder>(walk: &mut Walk<C>, base: &Nets, target: Option<&Nets>) -> Res
         if walk.flag(NET, own.is_some()) {
             let like = base[at].as_ref();
             let extent = extent(walk, like.map(|net| net.extent), own.map(|net| net.extent))?;
-            let layers_of = |net: &Net| [&net.first, &net.second, &net.last].map(|own| own.clone());
-            let [first, second, last] = layers(
+            let layers_of = |net: &Net| {
+                let wide = |layer: &Vec<i8>| layer.iter().map(|&weight| weight.into()).collect();
+                [&net.first, &net.second, &net.last].map(wide)
+            };
+            let found = layers(
                 walk,
                 [Kind::NetFirst, Kind::NetSecond, Kind::NetLast],
                 net::WEIGHTS,
-                [net::INPUTS, net::FIRST + 1, net::SECOND + 1],
+                net::STRIDES,
                 [like.map(layers_of), own.map(layers_of)],
             )?;
-            *to = Some(Net {
-                extent,
-                first,
-                second,
-                last,
-            });
+            let [first, second, last] = found.map(bytes);
+            *to = Some(Net::new(extent, [first?, second?, last?])?);
         }
     }
     Ok(all)
@@ -506,4 +505,9 @@ fn words(values: Vec<i32>) -> Result<Vec<u16>, Error> {
 fn halves(values: Vec<i32>) -> Result<Vec<i16>, Error> {
     let half = |value| i16::try_from(value).map_err(|_| OUT_OF_RANGE);
     values.into_iter().map(half).collect()
+}
+
+fn bytes(values: Vec<i16>) -> Result<Vec<i8>, Error> {
+    let byte = |value| i8::try_from(value).map_err(|_| OUT_OF_RANGE);
+    values.into_iter().map(byte).collect()
 }

@@ -1,94 +1,124 @@
 //! `bitstream.md`, "Network".
 
-use super::learned::sums;
 use super::quantiser::step;
-use crate::dictionary::Network;
+use crate::dictionary::FilterNetwork;
 use crate::plane::Plane;
 
-const BIAS: i32 = 64;
+const CONSTANT: i32 = 32;
 
 /// Corrects the filtered samples of a component wherever they are flagged.
 pub(super) fn correct(
-    network: &Network,
+    network: &FilterNetwork,
     filtered: &Plane,
     index: i32,
     place: [i64; 2],
     flagged: impl Fn(usize, usize) -> bool,
 ) -> Plane {
     let mut corrected = filtered.clone();
-    for y in 0..filtered.height {
-        for x in 0..filtered.width {
+    for y in (0..filtered.height).step_by(2) {
+        for x in (0..filtered.width).step_by(2) {
             if flagged(x, y) {
-                let inputs = inputs(network, filtered, index, place, x as i64, y as i64);
-                let change = (output(network, &inputs) * step(index) + (1 << 19)) >> 20;
-                let sample = i64::from(filtered.get(x, y)) + change;
-                corrected.set(x, y, sample.clamp(0, 4095) as i32);
+                let inputs = inputs(network, filtered, index, place, [x as i64, y as i64]);
+                for (k, o) in outputs(network, &inputs).into_iter().enumerate() {
+                    let (x, y) = (x + k % 2, y + k / 2);
+                    let change = (o * (step(index) >> 6) + (1 << 13)) >> 14;
+                    let sample = i64::from(filtered.get(x, y)) + change;
+                    corrected.set(x, y, sample.clamp(0, 4095) as i32);
+                }
             }
         }
     }
     corrected
 }
 
-/// `s_c`: the mean over the samples up to `c` away. Outside the canvas it is that of samples repeated there, which the
-/// nearest mean inside would not be.
-fn mean(plane: &Plane, c: i64, x: i64, y: i64) -> i32 {
-    let square = (-c..=c).flat_map(|dy| (-c..=c).map(move |dx| (dx, dy)));
-    let sum: i32 = square.map(|(dx, dy)| plane.nearest(x + dx, y + dy)).sum();
-    match c {
-        0 => sum,
-        1 => (sum + 4) / 9,
-        _ => (sum + 12) / 25,
-    }
+/// `m` of the square whose first sample is (x, y).
+fn mean(plane: &Plane, x: i64, y: i64) -> i32 {
+    let sample = |dx, dy| plane.nearest(x + dx, y + dy);
+    (sample(0, 0) + sample(1, 0) + sample(0, 1) + sample(1, 1) + 2) >> 2
 }
 
-/// The places around a sample that the network sees, with `c` of each.
-fn places() -> Vec<(i64, i64, i64)> {
-    let square = (-2..=2).flat_map(|dy| (-2..=2).map(move |dx| (0, dx, dy)));
-    let mut places: Vec<_> = square.filter(|&(_, dx, dy)| (dx, dy) != (0, 0)).collect();
-    places.extend([(0, 0, -3), (0, -3, 0), (0, 3, 0), (0, 0, 3)]);
-    for (c, far, near) in [(1, 4, 3), (2, 8, 6)] {
-        places.extend([(c, 0, -far), (c, -far, 0), (c, far, 0), (c, 0, far)]);
-        places.extend([
-            (c, -near, -near),
-            (c, near, -near),
-            (c, -near, near),
-            (c, near, near),
-        ]);
+/// `M` of the square whose first sample is (x, y).
+fn smooth_mean(plane: &Plane, x: i64, y: i64) -> i32 {
+    let weight = |d: i64| 2 - d.abs() as i32;
+    let mut sum = 8;
+    for dy in -1..=1 {
+        for dx in -1..=1 {
+            sum += weight(dx) * weight(dy) * mean(plane, x + 2 * dx, y + 2 * dy);
+        }
     }
-    places
+    sum >> 4
+}
+
+/// `v` of the square whose first sample is (x, y).
+fn around(plane: &Plane, x: i64, y: i64) -> Vec<i32> {
+    let mut v = Vec::new();
+    for dy in -2..=3 {
+        for dx in -2..=3 {
+            let corner = (dx == -2 || dx == 3) && (dy == -2 || dy == 3);
+            if !corner {
+                v.push(plane.nearest(x + dx, y + dy));
+            }
+        }
+    }
+    for dy in -2i64..=2 {
+        for dx in -2i64..=2 {
+            let ring = dx.abs().max(dy.abs()) == 2;
+            let corner = dx.abs() + dy.abs() == 4;
+            if ring && !corner {
+                v.push(mean(plane, x + 2 * dx, y + 2 * dy));
+            }
+        }
+    }
+    for dy in [-4, 0, 4] {
+        for dx in [-4, 0, 4] {
+            if (dx, dy) != (0, 0) {
+                v.push(smooth_mean(plane, x + 2 * dx, y + 2 * dy));
+            }
+        }
+    }
+    v
 }
 
 fn inputs(
-    network: &Network,
+    network: &FilterNetwork,
     plane: &Plane,
     index: i32,
     place: [i64; 2],
-    x: i64,
-    y: i64,
+    [x, y]: [i64; 2],
 ) -> Vec<i32> {
-    let s = plane.nearest(x, y);
-    let around = |(c, dx, dy)| {
-        let difference = i64::from(mean(plane, c, x + dx, y + dy) - s);
-        ((difference * ((1 << 26) / step(index))) >> 12).clamp(-127, 127) as i32
-    };
-    let mut t: Vec<i32> = places().into_iter().map(around).collect();
-    t.push((3 * (index - 76)).clamp(-127, 127));
+    let r = ((1 << 26) / step(index)).min(32767);
+    let m = mean(plane, x, y);
+    let difference = |v: i32| ((i64::from(8 * (v - m)) * r) >> 16).clamp(-64, 63) as i32;
+    let mut t: Vec<i32> = around(plane, x, y).into_iter().map(difference).collect();
     for (at, extent) in [
         (place[0] + x, network.extent[0]),
         (place[1] + y, network.extent[1]),
     ] {
-        t.push(((256 * at / i64::from(extent)).min(255) as i32 - 128).max(-127));
+        t.push((128 * at / i64::from(extent)).min(127) as i32 - 64);
     }
-    t.push(BIAS);
+    t.push((index - 76).clamp(-64, 63));
+    t.push(CONSTANT);
     t
 }
 
-fn output(network: &Network, t: &[i32]) -> i64 {
-    let unit = |sum: i32| ((sum + 512) >> 10).clamp(0, 4095);
-    let mut u: Vec<i32> = sums(&network.a, t).map(unit).collect();
-    u.push(BIAS);
-    let mut v: Vec<i32> = sums(&network.b, &u).map(unit).collect();
-    v.push(BIAS);
-    let o: i32 = sums(&network.c, &v).sum();
-    i64::from((o >> 4).clamp(-8192, 8191))
+fn sums(weights: &[i8], inputs: &[i32]) -> Vec<i32> {
+    let units = weights.chunks_exact(inputs.len());
+    units
+        .map(|unit| {
+            unit.iter()
+                .zip(inputs)
+                .map(|(&w, i)| i32::from(w) * i)
+                .sum()
+        })
+        .collect()
+}
+
+fn outputs(network: &FilterNetwork, t: &[i32]) -> Vec<i64> {
+    let unit = |sum: i32| ((sum + 16) >> 5).clamp(0, 127);
+    let mut u: Vec<i32> = sums(&network.a, t).into_iter().map(unit).collect();
+    u.push(CONSTANT);
+    let mut v: Vec<i32> = sums(&network.b, &u).into_iter().map(unit).collect();
+    v.push(CONSTANT);
+    let o = sums(&network.c, &v).into_iter();
+    o.map(|sum| i64::from(sum.clamp(-8192, 8191))).collect()
 }

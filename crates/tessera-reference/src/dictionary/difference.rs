@@ -4,8 +4,8 @@ use super::atoms::ATOM_SHAPES;
 use super::bases::group_shapes;
 use super::priors::{self, ElementPriors};
 use super::{
-    AtomSet, Basis, Content, Network, PatchNetworks, Priors, Reference, Shelf, Transform, file,
-    identity_of,
+    AtomSet, Basis, Content, FilterNetwork, Network, PatchNetworks, Priors, Reference, Shelf,
+    Transform, file, identity_of,
 };
 use crate::bitstream::elements::{self, Element, Sizes, is_of_atoms, is_of_references};
 use crate::bitstream::shapes::{SHAPES, Shape};
@@ -416,31 +416,40 @@ impl<'a> Applied<'a> {
         Ok([extent[0], extent[1]])
     }
 
-    fn network(&mut self, base: &Option<Network>) -> Result<Option<Network>> {
+    fn network(&mut self, base: &Option<FilterNetwork>) -> Result<Option<FilterNetwork>> {
         if !self.network_flag.read(&mut self.coder) {
             return Ok(None);
         }
         let extent = self.extent(base.as_ref().map(|network| network.extent))?;
+        let beside = match base {
+            Some(FilterNetwork { a, b, c, .. }) => [a.clone(), b.clone(), c.clone()],
+            None => networks::SIZES.map(|size| vec![0; size]),
+        };
         let kinds = [Kind::NetworkA, Kind::NetworkB, Kind::NetworkC];
-        self.layers(extent, base.as_ref(), networks::SIZES, kinds, [48, 65, 33])
-            .map(Some)
+        let mut layer = |i: usize| self.array(kinds[i], &beside[i], networks::STRIDES[i]);
+        let network = FilterNetwork {
+            extent,
+            a: layer(0)?,
+            b: layer(1)?,
+            c: layer(2)?,
+        };
+        networks::check(&network)?;
+        Ok(Some(network))
     }
 
     fn layers(
         &mut self,
-        extent: [u16; 2],
         base: Option<&Network>,
         sizes: [usize; 3],
         kinds: [Kind; 3],
         strides: [usize; 3],
     ) -> Result<Network> {
         let beside = match base {
-            Some(Network { a, b, c, .. }) => [a.clone(), b.clone(), c.clone()],
+            Some(Network { a, b, c }) => [a.clone(), b.clone(), c.clone()],
             None => sizes.map(|size| vec![0; size]),
         };
         let mut layer = |i: usize| self.array(kinds[i], &beside[i], strides[i]);
         Ok(Network {
-            extent,
             a: layer(0)?,
             b: layer(1)?,
             c: layer(2)?,
@@ -461,7 +470,7 @@ impl<'a> Applied<'a> {
                     let [n, m, ..] = patch_sizes(shape);
                     let kinds = [Kind::PatchA, Kind::PatchB, Kind::PatchC];
                     let sizes = networks::patch_weights(shape);
-                    Some(self.layers(extent, base, sizes, kinds, [n, m + 1, m + 1])?)
+                    Some(self.layers(base, sizes, kinds, [n, m + 1, m + 1])?)
                 }
             });
         }
@@ -474,7 +483,7 @@ impl<'a> Applied<'a> {
             if self.lossless_flag.read(&mut self.coder) {
                 let kinds = [Kind::LosslessA, Kind::LosslessB, Kind::LosslessC];
                 let sizes = networks::LOSSLESS_SIZES;
-                *network = Some(self.layers([0; 2], base.as_ref(), sizes, kinds, [64, 65, 17])?);
+                *network = Some(self.layers(base.as_ref(), sizes, kinds, [64, 65, 17])?);
             }
         }
         Ok(networks)

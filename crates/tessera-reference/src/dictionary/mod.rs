@@ -10,7 +10,7 @@ mod references;
 
 pub(crate) use atoms::AtomSet;
 pub(crate) use bases::{Basis, Transform, group_index};
-pub(crate) use networks::{Network, PatchNetworks, patch_sizes};
+pub(crate) use networks::{FilterNetwork, Network, PatchNetworks, patch_sizes};
 pub(crate) use priors::{ElementPriors, Priors};
 pub(crate) use references::Reference;
 
@@ -37,7 +37,7 @@ pub(crate) struct Content {
     pub(crate) filters: [Vec<i16>; 2],
     /// Reconstruction points, three of luma and three of chroma.
     pub(crate) points: [[u8; 3]; 2],
-    pub(crate) networks: [Option<Network>; 2],
+    pub(crate) networks: [Option<FilterNetwork>; 2],
     pub(crate) patch_networks: Option<PatchNetworks>,
     /// Of the three colour planes.
     pub(crate) lossless_networks: [Option<Network>; 3],

@@ -74,12 +74,7 @@ fn change(random: &mut Random, tag: &[u8; 4], body: &mut [u8]) {
         // Twelve weights of a class add up to at most 131072.
         b"FILL" | b"FILC" => numbers(random, body, 10_000, 1),
         // Flags and extents stand between weights; in front of them the file stays as it is.
-        b"NETS" => numbers(
-            random,
-            &mut body[5..5 + 2 * (64 * 48 + 32 * 65 + 33)],
-            8000,
-            2,
-        ),
+        b"NETS" => bytes(random, &mut body[5..]),
         b"NETP" => numbers(random, &mut body[5..5 + 2 * 64 * 39], 2000, 2),
         b"NETL" => numbers(
             random,
@@ -108,6 +103,25 @@ fn numbers(random: &mut Random, body: &mut [u8], limit: i64, times: usize) {
         if random.once_in(times) {
             let value = (random.next() % (2 * limit as u64 + 1)) as i64 - limit;
             number.copy_from_slice(&(value as i16).to_le_bytes());
+        }
+    }
+}
+
+/// Puts weights of one network behind the filter: the positive ones of a unit add up to at most 255, and the negative ones.
+fn bytes(random: &mut Random, mut body: &mut [u8]) {
+    for (units, stride) in [(64, 56), (32, 65), (4, 33)] {
+        let (layer, rest) = body.split_at_mut(units * stride);
+        body = rest;
+        for unit in layer.chunks_exact_mut(stride) {
+            let mut left = [255; 2];
+            for weight in unit {
+                let negative = random.once_in(2);
+                let left = &mut left[usize::from(negative)];
+                let magnitude = ((random.next() % 40) as i64).min(*left);
+                *left -= magnitude;
+                let value = if negative { -magnitude } else { magnitude };
+                *weight = value as i8 as u8;
+            }
         }
     }
 }

@@ -15,11 +15,11 @@ pub(crate) const FILES: [(u64, &str); 18] = [
     (8, "network: skipped"),
     (
         18,
-        "learned: the place of the tile is left out; network: means outside repeat the nearest mean; network: o is not limited; network: another order of division; network: the correction is not rounded; network: a diagonal twice; weights: the high part rounds towards zero",
+        "learned: the place of the tile is left out; weights: the high part rounds towards zero",
     ),
     (
         27,
-        "network: t[44] is not limited; network: places may be -128",
+        "limits of the inputs of the network that was behind the filter before",
     ),
     (
         36,
@@ -28,7 +28,10 @@ pub(crate) const FILES: [(u64, &str); 18] = [
     (54, "magnitude: a prefix of 21"),
     (115, "drawn: samples may have more than 12 bits"),
     (140, "a payload may end seven bytes too early"),
-    (152, "network: 5x5 means are not rounded"),
+    (
+        152,
+        "means of the network that was behind the filter before",
+    ),
     (164, "palette: numbers beyond wrap"),
     (303, "offsets: the sign is told at the end of the range"),
     (

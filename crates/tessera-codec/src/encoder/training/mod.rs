@@ -10,7 +10,7 @@ use crate::tile::entropy::coder::ModelPair;
 use crate::tile::entropy::mix::Models;
 pub use crate::tile::intra::neural::{fill_in_places, output_shift, place_inputs};
 pub use crate::tile::loop_filter::FilterStatistics;
-pub use crate::tile::loop_filter::network::{PLACE_INPUTS, Surroundings, place_input};
+pub use crate::tile::loop_filter::network::{PLACE_INPUTS, SIDE, Surroundings, place_input};
 use crate::tile::state::Site;
 use crate::tile::syntax::Leaf;
 use crate::tile::transform::BasisOrientation;
