@@ -7,7 +7,7 @@
 //! compilers do not find by themselves (`with_pairs`). In WebAssembly a module is built for one instruction set and refused
 //! by machines without it, so there is nothing to pick.
 
-use pulp::{Arch, Scalar, Simd, WithSimd};
+use pulp::Arch;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static SCALAR: AtomicBool = AtomicBool::new(false);
@@ -54,24 +54,14 @@ pub(crate) use kernel;
 #[inline]
 pub(crate) fn dispatch<R>(body: impl FnOnce() -> R) -> R {
     if cfg!(target_arch = "wasm32") {
-        body()
-    } else if SCALAR.load(Ordering::Relaxed) {
-        Scalar::vectorize(Scalar, Baseline(body))
-    } else {
-        Arch::new().dispatch(body)
+        return body();
     }
-}
-
-/// Runs a body on the baseline.
-struct Baseline<F>(F);
-
-impl<R, F: FnOnce() -> R> WithSimd for Baseline<F> {
-    type Output = R;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> R {
-        (self.0)()
-    }
+    // One call for all, so that the body is compiled once for each instruction set.
+    let arch = match SCALAR.load(Ordering::Relaxed) {
+        true => Arch::Scalar,
+        false => Arch::new(),
+    };
+    arch.dispatch(body)
 }
 
 /// Hands on the entries of a matrix with their place by squares of four, which are near each other on both sides.
@@ -134,7 +124,13 @@ pub(crate) fn with_pairs(operation: impl PairOperation) {
     }
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     return operation.call(Simd128);
-    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    // What is left there has no instructions to pick from.
+    #[cfg(any(
+        target_arch = "x86_64",
+        all(target_arch = "wasm32", not(target_feature = "simd128"))
+    ))]
+    operation.call(Plain);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "wasm32")))]
     dispatch(
         #[inline(always)]
         move || operation.call(Plain),
