@@ -15,8 +15,8 @@ use tessera_dict::patch_net::{self, BEYOND, MAX_INPUTS, PLACES, SIDE};
 use tessera_patch::Shape;
 use tessera_patch::shape::SUPERBLOCK;
 
-/// Samples of a patch that counts as small.
-const SMALL: usize = 64;
+/// Samples of buffers for patches, of which the largest are seldom needed and take long to clear.
+const BUFFERS: [usize; 4] = [64, 256, 1024, SUPERBLOCK * SUPERBLOCK];
 /// Quantiser index in the middle of the usual range.
 const MIDDLE_QUANTISER: i32 = 68;
 
@@ -129,10 +129,11 @@ impl<'a> NeuralIntra<'a> {
         let mut frequencies = [0; SIDE * SIDE];
         let frequencies = &mut frequencies[..patch_net::outputs(shape)];
         net.frequencies(mode, hidden, output_shift(shape), frequencies);
-        // Most patches are small, and clearing a buffer for the largest takes longer than they do.
-        match shape.area() {
-            0..=SMALL => add_frequencies(shape, frequencies, &mut [0; SMALL], out),
-            _ => add_frequencies(shape, frequencies, &mut [0; SUPERBLOCK * SUPERBLOCK], out),
+        match BUFFERS.map(|samples| shape.area() <= samples) {
+            [true, ..] => add_frequencies(shape, frequencies, &mut [0; BUFFERS[0]], out),
+            [_, true, ..] => add_frequencies(shape, frequencies, &mut [0; BUFFERS[1]], out),
+            [_, _, true, _] => add_frequencies(shape, frequencies, &mut [0; BUFFERS[2]], out),
+            _ => add_frequencies(shape, frequencies, &mut [0; BUFFERS[3]], out),
         }
     }
 

@@ -226,7 +226,7 @@ kernel! {
 
 kernel! {
     /// Means of squares.
-    fn means(phases: [&Vec<i16>; PHASES], to: &mut Vec<i16>) {
+    fn means(phases: [&[i16]; PHASES], to: &mut [i16]) {
         let [a, b, c, d] = phases;
         let (a, b, c, d) = (&a[..to.len()], &b[..to.len()], &c[..to.len()], &d[..to.len()]);
         for (i, mean) in to.iter_mut().enumerate() {
@@ -443,24 +443,22 @@ fn weighted(
     inputs: &[Pair],
 ) -> [[i16; LANES]; UNITS] {
     let mut sums = [[pairs.narrow(0); UNITS]; GROUPS];
-    for group in 0..GROUPS {
-        for unit in 0..UNITS {
-            sums[group][unit] = pairs.narrow(weights.starts[unit]);
+    for sums in &mut sums {
+        for (sum, &start) in sums.iter_mut().zip(&weights.starts) {
+            *sum = pairs.narrow(start);
         }
     }
     for (input, weights) in inputs.iter().zip(&weights.pairs) {
-        for group in 0..GROUPS {
-            for unit in 0..UNITS {
-                let sum = &mut sums[group][unit];
-                *sum = pairs.add_weighted(*sum, &input[group], weights[unit]);
+        for (sums, input) in sums.iter_mut().zip(input) {
+            for (sum, &weights) in sums.iter_mut().zip(weights) {
+                *sum = pairs.add_weighted(*sum, input, weights);
             }
         }
     }
     let mut values = [[0; LANES]; UNITS];
-    for group in 0..GROUPS {
-        for unit in 0..UNITS {
-            values[unit][GROUP * group..][..GROUP]
-                .copy_from_slice(&pairs.narrow_values(sums[group][unit]));
+    for (unit, values) in values.iter_mut().enumerate() {
+        for (values, sums) in values.as_chunks_mut().0.iter_mut().zip(&sums) {
+            *values = pairs.narrow_values(sums[unit]);
         }
     }
     values
@@ -592,7 +590,9 @@ mod tests {
             let step = i64::from(Step::from_index(quantiser).fixed() >> 6);
             for (column, row) in [(0, 0), (7, 3), (19, 11)] {
                 let mut inputs = surroundings.inputs(column, row);
-                PLACE_INPUTS.map(|place| inputs[place] = 63);
+                for place in PLACE_INPUTS {
+                    inputs[place] = 63;
+                }
                 let said = plainly(&net, &inputs);
                 assert_eq!(said.len(), OUTPUTS);
                 for (at, said) in said.into_iter().enumerate() {
