@@ -101,7 +101,7 @@ pub(crate) fn code_last<C: BinaryCoder>(
     (value as usize - 1).min(limit - 1)
 }
 
-/// Codes levels from last to first; the last one is not zero.
+/// Codes the magnitudes of levels from last to first; the last one is not zero. What is read is positive.
 #[inline(always)]
 pub(crate) fn code_levels<C: BinaryCoder>(
     coder: &mut C,
@@ -121,9 +121,8 @@ pub(crate) fn code_levels<C: BinaryCoder>(
         let mut magnitude = 0;
         if significant {
             magnitude = code_magnitude(coder, patch.kind, expected, level.unsigned_abs());
-            let negative = coder.raw(patch.kind, level < 0);
             let value = magnitude as i32;
-            levels[position] = if negative { -value } else { value };
+            levels[position] = if level < 0 { -value } else { value };
         } else {
             levels[position] = 0;
         }
