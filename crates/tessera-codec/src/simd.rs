@@ -92,8 +92,15 @@ pub(crate) fn transpose<const W: usize, const H: usize>(
 }
 
 /// Multiplies 16-bit numbers and adds up neighbouring products.
-pub(crate) trait PairProducts: Copy {
+pub(crate) trait PairProducts: Copy + std::fmt::Debug {
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8];
+
+    /// The instruction set, for bodies that compilers make no vectors of.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn v3(self) -> Option<pulp::x86::V3> {
+        None
+    }
 }
 
 /// A body that needs [`PairProducts`]. Its `call` must be `inline(always)`.
@@ -122,7 +129,7 @@ pub(crate) fn with_pairs(operation: impl PairOperation) {
 }
 
 #[cfg_attr(target_feature = "simd128", allow(dead_code))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Plain;
 
 impl PairProducts for Plain {
@@ -139,10 +146,15 @@ impl PairProducts for pulp::x86::V3 {
     fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
         pulp::cast(self.multiply_wrapping_add_adjacent_i16x16(pulp::cast(a), pulp::cast(b)))
     }
+
+    #[inline(always)]
+    fn v3(self) -> Option<pulp::x86::V3> {
+        Some(self)
+    }
 }
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Simd128;
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

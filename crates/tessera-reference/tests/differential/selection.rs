@@ -7,7 +7,7 @@ use super::random::Random;
 const DICTIONARY: u64 = 9;
 
 /// Seeds of the files, and the misreadings that each notices.
-pub(crate) const FILES: [(u64, &str); 18] = [
+pub(crate) const FILES: [(u64, &str); 17] = [
     (
         0,
         "ChromaReference: left and above exchanged; the index of chroma wraps",
@@ -43,7 +43,6 @@ pub(crate) const FILES: [(u64, &str); 18] = [
     ),
     (1335, "palette: sets end at 127"),
     (7532, "lossless network: inputs may be -128"),
-    (7665, "lossless network: the power rounds towards zero"),
 ];
 
 /// The dictionary of those that are not coded with the built-in one.
