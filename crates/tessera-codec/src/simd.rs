@@ -83,11 +83,14 @@ pub(crate) fn transpose<const W: usize, const H: usize>(
 
 /// Multiplies numbers and adds up neighbouring products. Sums are registers where there are some of their size, so that
 /// sums that grow side by side stay there.
-pub(crate) trait PairProducts: Copy {
+pub(crate) trait PairProducts: Copy + std::fmt::Debug {
     /// Eight sums of 32 bits.
     type Wide: Copy;
     /// Sixteen sums of 16 bits.
     type Narrow: Copy;
+
+    /// Sums of two neighbouring products each.
+    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8];
 
     /// Sums of nothing.
     fn wide(self) -> Self::Wide;
@@ -104,6 +107,13 @@ pub(crate) trait PairProducts: Copy {
     fn add_weighted(self, sums: Self::Narrow, numbers: &[u8; 32], pair: [i8; 2]) -> Self::Narrow;
 
     fn narrow_values(self, sums: Self::Narrow) -> [i16; 16];
+
+    /// The instruction set, for bodies that compilers make no vectors of.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn v3(self) -> Option<pulp::x86::V3> {
+        None
+    }
 }
 
 /// A body that needs [`PairProducts`]. Its `call` must be `inline(always)`.
@@ -138,12 +148,18 @@ pub(crate) fn with_pairs(operation: impl PairOperation) {
 }
 
 #[cfg_attr(target_feature = "simd128", allow(dead_code))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Plain;
 
 impl PairProducts for Plain {
     type Wide = [i32; 8];
     type Narrow = [i16; 16];
+
+    #[inline(always)]
+    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
+        let product = |i: usize| i32::from(a[i]) * i32::from(b[i]);
+        std::array::from_fn(|i| product(2 * i).wrapping_add(product(2 * i + 1)))
+    }
 
     #[inline(always)]
     fn wide(self) -> [i32; 8] {
@@ -193,6 +209,11 @@ impl PairProducts for pulp::x86::V3 {
     type Narrow = std::arch::x86_64::__m256i;
 
     #[inline(always)]
+    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
+        pulp::cast(self.multiply_wrapping_add_adjacent_i16x16(pulp::cast(a), pulp::cast(b)))
+    }
+
+    #[inline(always)]
     fn wide(self) -> Self::Wide {
         self.avx._mm256_setzero_si256()
     }
@@ -225,16 +246,28 @@ impl PairProducts for pulp::x86::V3 {
     fn narrow_values(self, sums: Self::Narrow) -> [i16; 16] {
         pulp::cast(sums)
     }
+
+    #[inline(always)]
+    fn v3(self) -> Option<pulp::x86::V3> {
+        Some(self)
+    }
 }
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Simd128;
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 impl PairProducts for Simd128 {
     type Wide = [std::arch::wasm32::v128; 2];
     type Narrow = [std::arch::wasm32::v128; 2];
+
+    #[inline(always)]
+    fn pair_products(self, a: [i16; 16], b: [i16; 16]) -> [i32; 8] {
+        use std::arch::wasm32::{i32x4_dot_i16x8, v128};
+        let [a, b]: [[v128; 2]; 2] = [pulp::cast(a), pulp::cast(b)];
+        pulp::cast([i32x4_dot_i16x8(a[0], b[0]), i32x4_dot_i16x8(a[1], b[1])])
+    }
 
     #[inline(always)]
     fn wide(self) -> Self::Wide {

@@ -9,6 +9,7 @@ use super::predictive::PlaneModel;
 use super::taps::{Around, Taps};
 use super::template::{Near, REACH};
 use super::{Fault, Shape, Tile};
+use crate::simd::PairProducts;
 
 /// How colours are coded that are no candidates.
 #[derive(Clone, Copy, Debug)]
@@ -18,10 +19,10 @@ pub(super) enum Escapes {
 }
 
 /// The models of [`Escapes`].
-enum EscapeModel {
+enum EscapeModel<P> {
     Samples {
         planes: Vec<BorderedPlane>,
-        models: Vec<PlaneModel>,
+        models: Vec<PlaneModel<P>>,
     },
     Palette {
         palette: Vec<Colour>,
@@ -70,6 +71,7 @@ impl Canvas {
 /// Codes a tile; a reader is given one without samples.
 #[inline(always)]
 pub(super) fn code_colours(
+    simd: impl PairProducts,
     coder: &mut impl Coder,
     shape: &Shape,
     source: &Tile,
@@ -77,7 +79,7 @@ pub(super) fn code_colours(
 ) -> Result<Vec<BorderedPlane>, Fault> {
     let mut canvas = Canvas::new(shape.width, shape.height);
     let mut model = ColourModel::new(shape.width * shape.height);
-    let mut escape = EscapeModel::new(coder, shape, source, escapes)?;
+    let mut escape = EscapeModel::new(simd, coder, shape, source, escapes)?;
     for y in 0..shape.height {
         canvas.open_row(y);
         escape.open_row(y);
@@ -110,8 +112,9 @@ fn sample(colour: Colour, channels: usize, channel: usize) -> u16 {
     (colour >> (16 * (channels - 1 - channel))) as u16
 }
 
-impl EscapeModel {
+impl<P: PairProducts> EscapeModel<P> {
     fn new(
+        simd: P,
         coder: &mut impl Coder,
         shape: &Shape,
         source: &Tile,
@@ -122,7 +125,7 @@ impl EscapeModel {
                 let (width, height) = (shape.width, shape.height);
                 let each = 0..shape.channels;
                 let plane = |_| BorderedPlane::new(width, height);
-                let model = |_| PlaneModel::new(width, shape.max(), level);
+                let model = |_| PlaneModel::new(simd, width, shape.max(), level);
                 Ok(Self::Samples {
                     planes: each.clone().map(plane).collect(),
                     models: each.map(model).collect(),

@@ -5,10 +5,8 @@ use super::palette::MAX_COLOURS;
 use super::planes::BorderedPlane;
 use super::{Level, Method, Shape, Tile, code_tile, to_samples};
 use crate::picture::{Picture, PixelFormat, Samples};
-use crate::simd::dispatch;
 use crate::tile::entropy::range::RangeEncoder;
 use crate::tile_grid::Rect;
-use std::collections::BTreeSet;
 use tessera_dict::LosslessNets;
 
 /// From this share of pixels equal to a neighbour on, out of 64, a tile may be graphics.
@@ -138,10 +136,7 @@ fn write(tile: &Tile, shape: &Shape, method: Method, nets: &LosslessNets) -> Enc
         _ => tile,
     };
     let mut coder = RangeEncoder::new();
-    let planes = dispatch(
-        #[inline(always)]
-        || code_tile(&mut coder, shape, source, method, nets),
-    );
+    let planes = code_tile(&mut coder, shape, source, method, nets);
     let mut bytes = vec![method.byte()];
     bytes.extend(coder.finish());
     EncodedTile {
@@ -186,26 +181,66 @@ fn read_plane<S: Copy + Into<u16>>(
 
 /// The colours of a tile, unless they are many.
 fn palette(tile: &Tile) -> Option<Vec<Colour>> {
-    let mut colours = BTreeSet::new();
+    // Open addressing; never more than a quarter of it is taken.
+    const SLOTS: usize = 4 * MAX_COLOURS;
+    let mut slots = vec![None; SLOTS];
+    let mut colours = Vec::new();
     let mut last = None;
     for index in 0..tile.planes[0].len() {
         let colour = tile.colour(index);
-        if last != Some(colour) && colours.insert(colour) && colours.len() > MAX_COLOURS {
-            return None;
+        if last == Some(colour) {
+            continue;
         }
         last = Some(colour);
+        let mut slot = (colour.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % SLOTS;
+        while slots[slot].is_some_and(|other| other != colour) {
+            slot = (slot + 1) % SLOTS;
+        }
+        if slots[slot].is_none() {
+            if colours.len() == MAX_COLOURS {
+                return None;
+            }
+            slots[slot] = Some(colour);
+            colours.push(colour);
+        }
     }
-    Some(colours.into_iter().collect())
+    colours.sort_unstable();
+    Some(colours)
 }
 
 /// How many pixels out of 64 are like the one on their left or above.
 fn flat_share(tile: &Tile, shape: &Shape) -> usize {
-    let same = |index: usize, back: usize| {
-        index >= back && (tile.planes.iter()).all(|plane| plane[index] == plane[index - back])
-    };
-    let pixels = shape.width * shape.height;
-    let flat = (0..pixels).filter(|&index| same(index, 1) || same(index, shape.width));
-    flat.count() * 64 / pixels
+    let width = shape.width;
+    let mut flat = 0;
+    let mut differences = vec![[0u16; 2]; width];
+    for y in 0..shape.height {
+        // What has no neighbour there differs from it.
+        differences.fill([0, u16::from(y == 0)]);
+        differences[0][0] = u16::from(y == 0);
+        for plane in &tile.planes {
+            note_differences(&mut differences, plane, y);
+        }
+        let like = |[left, above]: &&[u16; 2]| (*left == 0) | (*above == 0);
+        flat += differences.iter().filter(like).count();
+    }
+    flat * 64 / (width * shape.height)
+}
+
+/// Notes where the samples of row `y` differ from those on their left and above.
+fn note_differences(differences: &mut [[u16; 2]], plane: &[u16], y: usize) {
+    let width = differences.len();
+    let start = y * width;
+    let row = &plane[start..][..width];
+    if start > 0 {
+        let above = &plane[start - width..][..width];
+        for ((to, a), b) in differences.iter_mut().zip(row).zip(above) {
+            to[1] |= a ^ b;
+        }
+        differences[0][0] |= row[0] ^ plane[start - 1];
+    }
+    for ((to, a), b) in differences[1..].iter_mut().zip(&row[1..]).zip(row) {
+        to[0] |= a ^ b;
+    }
 }
 
 /// The tile with colour samples replaced by ranks among the values that occur, if that leaves out a quarter of them.

@@ -4,6 +4,7 @@ use super::coder::{Coder, Ends, SYMBOL_BITS, SYMBOLS};
 use super::planes::BORDER;
 use super::residual::{FRACTION, half_octaves, quarter_octaves, scale_of};
 use super::taps::{Around, median};
+use crate::simd::PairProducts;
 
 /// Levels of the expected error.
 const LEVELS: usize = 64;
@@ -35,21 +36,75 @@ impl Alphabet {
     }
 
     #[inline(always)]
-    fn learn(&mut self, symbol: usize) {
+    fn learn(&mut self, simd: impl PairProducts, symbol: usize) {
         let rate = (2 + (self.seen >> 3)).min(SLOWEST);
         self.seen += 1;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = simd.v3() {
+            self.ends = learned_at_once(simd, self.ends, symbol, rate);
+            return;
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = simd;
         for (i, end) in self.ends.iter_mut().enumerate() {
-            let below = (i as i16 + 1) * FLOOR;
-            let above = (1 << SYMBOL_BITS) - (SYMBOLS as i16 - 1 - i as i16) * FLOOR;
-            let target = if i >= symbol { above } else { below };
+            let target = if i >= symbol { ABOVE[i] } else { BELOW[i] };
             *end += (target - *end) >> rate;
         }
     }
 }
 
+/// Where the ends of the symbols below go.
+const BELOW: Ends = {
+    let mut ends = [0; SYMBOLS];
+    let mut i = 0;
+    while i < SYMBOLS {
+        ends[i] = (i as i16 + 1) * FLOOR;
+        i += 1;
+    }
+    ends
+};
+/// Where those of a symbol and of the symbols above go.
+const ABOVE: Ends = {
+    let mut ends = [0; SYMBOLS];
+    let mut i = 0;
+    while i < SYMBOLS {
+        ends[i] = (1 << SYMBOL_BITS) - (SYMBOLS as i16 - 1 - i as i16) * FLOOR;
+        i += 1;
+    }
+    ends
+};
+const NUMBERS: Ends = {
+    let mut numbers = [0; SYMBOLS];
+    let mut i = 0;
+    while i < SYMBOLS {
+        numbers[i] = i as i16;
+        i += 1;
+    }
+    numbers
+};
+
+/// What [`Alphabet::learn`] does, by vectors, which compilers do not find there.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn learned_at_once(simd: pulp::x86::V3, ends: Ends, symbol: usize, rate: u32) -> Ends {
+    let simd = simd.avx2;
+    let symbol = pulp::cast([symbol as i16; SYMBOLS]);
+    let below = simd._mm256_cmpgt_epi16(symbol, pulp::cast(NUMBERS));
+    let target = simd._mm256_blendv_epi8(pulp::cast(ABOVE), pulp::cast(BELOW), below);
+    let ends = pulp::cast(ends);
+    let lack = simd._mm256_sub_epi16(target, ends);
+    let step = simd._mm256_sra_epi16(lack, pulp::cast([rate, 0, 0, 0]));
+    pulp::cast(simd._mm256_add_epi16(ends, step))
+}
+
 /// Codes a symbol with the mean of two alphabets.
 #[inline(always)]
-fn code_symbol(coder: &mut impl Coder, alphabets: [&mut Alphabet; 2], symbol: usize) -> usize {
+fn code_symbol(
+    simd: impl PairProducts,
+    coder: &mut impl Coder,
+    alphabets: [&mut Alphabet; 2],
+    symbol: usize,
+) -> usize {
     let [first, second] = alphabets;
     let mut ends = first.ends;
     for (end, other) in ends.iter_mut().zip(&second.ends) {
@@ -57,14 +112,15 @@ fn code_symbol(coder: &mut impl Coder, alphabets: [&mut Alphabet; 2], symbol: us
         *end = (*end & other) + ((*end ^ other) >> 1);
     }
     let symbol = coder.symbol(&ends, symbol);
-    first.learn(symbol);
-    second.learn(symbol);
+    first.learn(simd, symbol);
+    second.learn(simd, symbol);
     symbol
 }
 
 /// Everything that adapts in one plane.
 #[derive(Debug)]
-pub(super) struct FastModel {
+pub(super) struct FastModel<P> {
+    simd: P,
     /// By the expected error.
     by_level: Vec<Alphabet>,
     /// By scale and the two nearest errors.
@@ -75,10 +131,11 @@ pub(super) struct FastModel {
     max: i32,
 }
 
-impl FastModel {
+impl<P: PairProducts> FastModel<P> {
     /// For samples from 0 to `max`.
-    pub(super) fn new(width: usize, max: u16) -> Self {
+    pub(super) fn new(simd: P, width: usize, max: u16) -> Self {
         Self {
+            simd,
             by_level: vec![Alphabet::new(); LEVELS],
             by_nearest: vec![Alphabet::new(); NEAREST * NEAREST * SCALES],
             row: vec![0; width + 2 * BORDER],
@@ -122,7 +179,7 @@ impl FastModel {
             &mut self.by_level[level as usize],
             &mut self.by_nearest[pair],
         ];
-        let folded = code_folded(coder, alphabets, scale, folded);
+        let folded = code_folded(self.simd, coder, alphabets, scale, folded);
         let value = (centre + unfold(folded)).clamp(0, self.max);
         self.row[at] = (value << FRACTION).abs_diff(prediction);
         value as u16
@@ -144,13 +201,14 @@ fn unfold(folded: u32) -> i32 {
 /// Codes a number as a symbol for its upper bits, then `scale` lower bits.
 #[inline(always)]
 fn code_folded(
+    simd: impl PairProducts,
     coder: &mut impl Coder,
     alphabets: [&mut Alphabet; 2],
     scale: u32,
     folded: u32,
 ) -> u32 {
     let upper = folded >> scale;
-    let symbol = code_symbol(coder, alphabets, (upper as usize).min(ESCAPE));
+    let symbol = code_symbol(simd, coder, alphabets, (upper as usize).min(ESCAPE));
     let mut found = symbol as u32;
     if symbol == ESCAPE {
         found += code_rest(coder, upper.wrapping_sub(ESCAPE as u32));

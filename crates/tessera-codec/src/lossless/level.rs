@@ -7,12 +7,12 @@ use super::errors::MAX_SQUARES;
 pub(super) struct Memory {
     /// Log2 of the columns that share a predictor.
     pub(super) columns: u32,
-    /// Log2 of the samples it remembers.
-    pub(super) samples: u32,
+    /// Log2 of the pairs of samples it remembers.
+    pub(super) pairs: u32,
 }
 
-const fn memory(columns: u32, samples: u32) -> Memory {
-    Memory { columns, samples }
+const fn memory(columns: u32, pairs: u32) -> Memory {
+    Memory { columns, pairs }
 }
 
 /// The whole row.
@@ -37,17 +37,17 @@ impl Level {
     /// The least-squares predictors.
     pub(super) fn memories(self) -> &'static [Memory] {
         match self {
-            Self::One => const { &[memory(5, 7)] },
-            Self::Two | Self::Learned => const { &[memory(5, 7), memory(ROW, 11)] },
-            Self::Four => const { &[memory(5, 7), memory(4, 7), memory(6, 8), memory(ROW, 11)] },
+            Self::One => const { &[memory(5, 6)] },
+            Self::Two | Self::Learned => const { &[memory(5, 6), memory(ROW, 10)] },
+            Self::Four => const { &[memory(5, 6), memory(4, 6), memory(6, 7), memory(ROW, 10)] },
         }
     }
 
-    /// Steps of descent that each of them takes per sample.
+    /// Steps of descent that each of them takes per pair of samples.
     pub(super) fn steps(self) -> usize {
         match self {
-            Self::One | Self::Two | Self::Learned => 2,
-            Self::Four => 8,
+            Self::One | Self::Two | Self::Learned => 4,
+            Self::Four => 16,
         }
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Photos are coded plane by plane around predictions that learn by least squares (`planar`, `predictive`); graphics pixel
 //! by pixel as one of a few candidates that neighbourhoods suggest (`coloured`, `colours`). All decisions are binary; their
-//! probabilities are mixed from several cells in the logistic domain. Integers only, the same on every machine.
+//! probabilities are made of those of several contexts in the logistic domain. Integers only, the same on every machine.
 
 mod cell;
 mod coder;
 mod coloured;
 mod colours;
+mod decisions;
 mod drawn;
 mod errors;
 mod fast;
@@ -19,6 +20,7 @@ mod mask;
 mod mixer;
 mod network;
 mod numbers;
+mod odds;
 mod palette;
 mod planar;
 mod planes;
@@ -36,7 +38,7 @@ mod paint;
 pub(crate) mod training;
 
 use crate::picture::{PixelFormat, Samples};
-use crate::simd::dispatch;
+use crate::simd::{PairOperation, PairProducts, with_pairs};
 use crate::tile::entropy::range::RangeDecoder;
 use coder::Coder;
 use coloured::{Escapes, code_colours};
@@ -164,7 +166,6 @@ impl Tile {
 pub(crate) static NO_NETS: LosslessNets = [const { None }; PLANES];
 
 /// The same walk for writing and reading.
-#[inline(always)]
 fn code_tile(
     coder: &mut impl Coder,
     shape: &Shape,
@@ -172,12 +173,51 @@ fn code_tile(
     method: Method,
     nets: &LosslessNets,
 ) -> Result<Vec<BorderedPlane>, Fault> {
-    match method {
-        Method::Fast => code_planes(coder, shape, source, Models::Fast),
-        Method::Planes(Level::Learned) => code_planes(coder, shape, source, Models::Learned(nets)),
-        Method::Planes(level) => code_planes(coder, shape, source, Models::Level(level)),
-        Method::Colours(level) => code_colours(coder, shape, source, Escapes::Samples(level)),
-        Method::Palette => code_colours(coder, shape, source, Escapes::Palette),
+    let mut planes = Ok(Vec::new());
+    with_pairs(Walk {
+        coder,
+        shape,
+        source,
+        method,
+        nets,
+        planes: &mut planes,
+    });
+    planes
+}
+
+/// The walk over a tile, for the instruction set at hand.
+struct Walk<'a, C> {
+    coder: &'a mut C,
+    shape: &'a Shape,
+    source: &'a Tile,
+    method: Method,
+    nets: &'a LosslessNets,
+    /// What comes of it.
+    planes: &'a mut Result<Vec<BorderedPlane>, Fault>,
+}
+
+impl<C: Coder> PairOperation for Walk<'_, C> {
+    #[inline(always)]
+    fn call(self, simd: impl PairProducts) {
+        let Self { shape, source, .. } = self;
+        // Each walk is named once, outside closures: what is not inlined is compiled for the baseline.
+        *self.planes = match self.method {
+            Method::Colours(_) | Method::Palette => {
+                let escapes = match self.method {
+                    Method::Colours(level) => Escapes::Samples(level),
+                    _ => Escapes::Palette,
+                };
+                code_colours(simd, self.coder, shape, source, escapes)
+            }
+            Method::Fast | Method::Planes(_) => {
+                let models = match self.method {
+                    Method::Planes(Level::Learned) => Models::Learned(self.nets),
+                    Method::Planes(level) => Models::Level(level),
+                    _ => Models::Fast,
+                };
+                code_planes(simd, self.coder, shape, source, models)
+            }
+        };
     }
 }
 
@@ -224,10 +264,7 @@ pub(crate) fn decode_tile(
     }
     let nets = nets.unwrap_or(&NO_NETS);
     let mut coder = RangeDecoder::new(data);
-    let planes = dispatch(
-        #[inline(always)]
-        || code_tile(&mut coder, shape, &Tile::default(), method, nets),
-    )?;
+    let planes = code_tile(&mut coder, shape, &Tile::default(), method, nets)?;
     if coder.exhausted() {
         return Err(Fault::Exhausted);
     }

@@ -8,6 +8,7 @@ use super::predictive::PlaneModel;
 use super::taps::{Around, Taps};
 use super::values::code_values;
 use super::{Fault, Shape, Tile};
+use crate::simd::PairProducts;
 use tessera_dict::{LosslessNet, LosslessNets};
 
 /// How a plane is coded.
@@ -48,6 +49,7 @@ impl<'a> Models<'a> {
 /// Codes a tile; a reader is given one without samples.
 #[inline(always)]
 pub(super) fn code_planes(
+    simd: impl PairProducts,
     coder: &mut impl Coder,
     shape: &Shape,
     source: &Tile,
@@ -76,11 +78,11 @@ pub(super) fn code_planes(
             PlaneKind::Constant(value) => plane.data.fill(value.min(max)),
             PlaneKind::Copied => plane.data.clone_from(&planes[number - 1].data),
             PlaneKind::Coded => match models {
-                Models::Fast => code_fast(coder, &mut plane, earlier, wanted, max)?,
+                Models::Fast => code_fast(simd, coder, &mut plane, earlier, wanted, max)?,
                 _ => {
                     let net = models.net(number.checked_sub(first));
                     let mut model =
-                        PlaneModel::new(shape.width, max, models.level()).with_network(net);
+                        PlaneModel::new(simd, shape.width, max, models.level()).with_network(net);
                     let before = errors.take();
                     let found = code_plane(coder, &mut model, &mut plane, earlier, wanted, before)?;
                     errors = is_colour.then_some(found);
@@ -148,7 +150,7 @@ fn code_kind(
 #[inline(always)]
 pub(super) fn code_plane(
     coder: &mut impl Coder,
-    model: &mut PlaneModel,
+    model: &mut PlaneModel<impl PairProducts>,
     plane: &mut BorderedPlane,
     earlier: &[BorderedPlane],
     wanted: &[u16],
@@ -192,13 +194,14 @@ pub(super) fn code_plane(
 
 #[inline(always)]
 fn code_fast(
+    simd: impl PairProducts,
     coder: &mut impl Coder,
     plane: &mut BorderedPlane,
     earlier: &[BorderedPlane],
     wanted: &[u16],
     max: u16,
 ) -> Result<(), Fault> {
-    let mut model = FastModel::new(plane.width, max);
+    let mut model = FastModel::new(simd, plane.width, max);
     for y in 0..plane.height {
         model.open_row();
         plane.open_row(y);

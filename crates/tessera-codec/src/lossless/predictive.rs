@@ -1,59 +1,26 @@
 //! Samples of a plane, coded around their prediction (`spec/lossless.md`, "Prediction" and "Contexts").
 
-use super::cell::Cell;
 use super::coder::Coder;
+use super::decisions::{
+    Adding, ContextModel, Contexts, DecisionModel, INPUTS, Mixing, RELATIVE, SCALES,
+};
 use super::errors::{ErrorRows, MAX_SQUARES, SampleErrors};
-use super::least_squares::{LeastSquares, Lesson, MAX_FADE, TAPS, WEIGHT_BITS};
+use super::least_squares::{LeastSquares, Lesson, MAX_FADE, SHORT_BITS, TAPS};
 use super::level::{Level, Memory};
-use super::logistic::squash;
-use super::mixer::Mixer;
 use super::network::{Expectation, Known, Network, View};
 use super::residual::{
-    Decisions, Expected, FRACTION, LOW_CONTEXTS, NODES, SIGNED_LEVELS, half_octaves,
-    quarter_octaves, scale_of, signed_level,
+    Expected, FRACTION, SIGNED_LEVELS, half_octaves, quarter_octaves, scale_of, signed_level,
 };
 use super::taps::{SMALL, Taps};
 #[cfg(feature = "encoder")]
 use super::training::Example;
+use crate::simd::PairProducts;
 use tessera_dict::LosslessNet;
-
-/// Opinions on every decision.
-const INPUTS: usize = 8;
-/// Scales that have cells of their own.
-const SCALES: usize = 8;
-/// Levels of a predictor's own error beside that of all.
-const RELATIVE: usize = 6;
-/// Contexts of every opinion.
-const CONTEXTS: [usize; INPUTS] = [
-    64 * 4,
-    SIGNED_LEVELS * RELATIVE,
-    SIGNED_LEVELS * RELATIVE,
-    SIGNED_LEVELS * RELATIVE,
-    SIGNED_LEVELS * RELATIVE,
-    SIGNED_LEVELS * SIGNED_LEVELS * 4,
-    64 * RELATIVE,
-    256,
-];
-/// Where the contexts of every opinion start.
-const STARTS: [usize; INPUTS] = {
-    let mut starts = [0; INPUTS];
-    let mut i = 1;
-    while i < INPUTS {
-        starts[i] = starts[i - 1] + CONTEXTS[i - 1] * SCALES;
-        i += 1;
-    }
-    starts
-};
-const TOTAL: usize = STARTS[INPUTS - 1] + CONTEXTS[INPUTS - 1] * SCALES;
-
-/// Log2 of the updates after which a mixer's weights move by their error times opinion.
-const MIXING_RATE: u32 = 12;
-/// Updates after which cells adapt no slower.
-const CELL_LIMIT: u32 = 250;
 
 /// Everything that adapts in one plane.
 #[derive(Debug)]
-pub(super) struct PlaneModel {
+pub(super) struct PlaneModel<P> {
+    simd: P,
     /// For every least-squares predictor one per group of columns.
     squares: Vec<(Memory, Vec<LeastSquares>)>,
     steps: usize,
@@ -67,28 +34,6 @@ pub(super) struct PlaneModel {
     record: Option<Vec<Example>>,
 }
 
-/// The adaptive part of decisions.
-#[derive(Debug)]
-struct DecisionModel {
-    cells: Vec<[Cell; NODES]>,
-    low: Vec<Cell>,
-    mixers: [Mixer<INPUTS>; 2],
-}
-
-/// What the decisions of a sample hang on.
-#[derive(Clone, Copy, Debug)]
-struct Contexts {
-    cells: [usize; INPUTS],
-    mixers: [usize; 2],
-}
-
-/// One sample's decisions on their way.
-struct Deciding<'a, C> {
-    coder: &'a mut C,
-    model: &'a mut DecisionModel,
-    contexts: Contexts,
-}
-
 /// Predictions of a sample with [`FRACTION`] bits.
 #[derive(Clone, Copy, Debug)]
 struct Predictions {
@@ -100,22 +45,18 @@ struct Predictions {
     expected: Option<u32>,
 }
 
-impl PlaneModel {
+impl<P: PairProducts> PlaneModel<P> {
     /// For samples from 0 to `max`.
-    pub(super) fn new(width: usize, max: u16, level: Level) -> Self {
-        let start = (1 << 16) * 3 / 10;
+    pub(super) fn new(simd: P, width: usize, max: u16, level: Level) -> Self {
         let squares = level.memories().iter().map(|&memory| {
             let groups = ((width - 1) >> memory.columns) + 1;
             (memory, vec![LeastSquares::new(); groups])
         });
         Self {
+            simd,
             squares: squares.collect(),
             steps: level.steps(),
-            decisions: DecisionModel {
-                cells: vec![[Cell::EVEN; NODES]; TOTAL],
-                low: vec![Cell::EVEN; LOW_CONTEXTS],
-                mixers: [SCALES, 64].map(|sets| Mixer::new(sets * NODES, start, MIXING_RATE)),
-            },
+            decisions: DecisionModel::new(level),
             errors: ErrorRows::new(width),
             network: None,
             #[cfg(feature = "encoder")]
@@ -171,12 +112,17 @@ impl PlaneModel {
             self.correct(&mut predictions, &view, value);
         }
         let (expected, contexts) = self.contexts(taps, &predictions, before, x);
-        let mut deciding = Deciding {
-            coder,
-            model: &mut self.decisions,
-            contexts,
+        let low = &mut self.decisions.low;
+        let value = match &mut self.decisions.contexts {
+            ContextModel::Added(odds) => {
+                let mut adding = Adding::new(self.simd, coder, (odds, low), &contexts);
+                expected.code(&mut adding, value)
+            }
+            ContextModel::Mixed(model) => {
+                let mut mixing = Mixing::new(coder, (model, low), &contexts);
+                expected.code(&mut mixing, value)
+            }
         };
-        let value = expected.code(&mut deciding, value);
         self.learn(taps, &predictions, expected.scale, x, value);
         let error = (i32::from(value) << FRACTION) - predictions.blend;
         (value, error)
@@ -218,6 +164,16 @@ impl PlaneModel {
         }
     }
 
+    /// Regressors of at most eight bits and a sign.
+    #[inline(always)]
+    fn short(&self, taps: &Taps) -> [i16; TAPS] {
+        let mut short = [0; TAPS];
+        for (short, regressor) in short.iter_mut().zip(&taps.regressors) {
+            *short = (regressor >> self.excess) as i16;
+        }
+        short
+    }
+
     /// The least-squares predictions, and their mean weighted by one over their squared recent errors.
     #[inline(always)]
     fn predict(&self, taps: &Taps, x: usize) -> Predictions {
@@ -228,11 +184,16 @@ impl PlaneModel {
             expected: None,
         };
         let around = self.errors.around(x);
+        let short = self.short(taps);
         let (mut sum, mut total) = (0i64, 0i64);
         for (i, (memory, groups)) in self.squares.iter().enumerate() {
-            let lift = groups[x >> memory.columns].predict(&taps.regressors);
-            let shift = WEIGHT_BITS - FRACTION;
-            let lift = (lift + (1 << (shift - 1))) >> shift;
+            let predictor = &groups[x >> memory.columns];
+            let shift = SHORT_BITS - FRACTION;
+            let lift = if self.excess == 0 {
+                i64::from((predictor.predict(self.simd, &short) + (1 << (shift - 1))) >> shift)
+            } else {
+                (predictor.predict_deep(&taps.regressors) + (1 << (shift - 1))) >> shift
+            };
             let (low, high) = (-(self.max << FRACTION), self.max << (FRACTION + 1));
             let prediction =
                 (i64::from(taps.mean << FRACTION) + lift).clamp(low.into(), high.into());
@@ -278,45 +239,40 @@ impl PlaneModel {
         let fraction = (blend >> (FRACTION - 2)) as usize & 3;
         let level = quarter_octaves(eighths >> 1).min(63) as usize;
 
-        let mut cells = [0; INPUTS];
-        cells[0] = level * 4 + fraction;
+        let mut numbers = [0; INPUTS];
+        numbers[0] = level * 4 + fraction;
         for i in 0..SMALL {
             let recent = west.small[i] + north.small[i] + north_east.small[i];
-            cells[1 + i] = offset(taps.small[i] << FRACTION) * RELATIVE + relative(recent << 2);
+            numbers[1 + i] = offset(taps.small[i] << FRACTION) * RELATIVE + relative(recent << 2);
         }
         let recent = west.squares[0] + north.squares[0] + north_east.squares[0];
-        cells[4] = offset(predictions.squares[0]) * RELATIVE + relative(recent >> 2);
+        numbers[4] = offset(predictions.squares[0]) * RELATIVE + relative(recent >> 2);
         let third = before.unwrap_or(north_west.signed);
         let signed = |error: i32| signed_level((2 * error) >> scale);
         let pair = signed(third) * SIGNED_LEVELS + signed((west.signed + north.signed) >> 1);
-        cells[5] = pair * 4 + fraction;
+        numbers[5] = pair * 4 + fraction;
         let slope = relative_slope(taps, all);
-        cells[6] = texture(taps, blend >> FRACTION) * RELATIVE + slope / 2;
-        cells[7] = ((blend >> (FRACTION + self.excess)) as usize).min(255);
+        numbers[6] = texture(taps, blend >> FRACTION) * RELATIVE + slope / 2;
+        numbers[7] = ((blend >> (FRACTION + self.excess)) as usize).min(255);
 
-        let row = (scale as usize).min(SCALES - 1);
-        for (cell, start) in cells.iter_mut().zip(STARTS) {
-            *cell = start + *cell * SCALES + row;
-        }
         let expected = Expected {
             prediction: blend,
             scale,
             max: self.max,
         };
-        let steep = (level / 2).min(31) + 32 * usize::from(slope > 5);
-        let mixers = [row, steep];
-        (expected, Contexts { cells, mixers })
+        let contexts = Contexts {
+            numbers,
+            scale: (scale as usize).min(SCALES - 1),
+            steep: (level / 2).min(31) + 32 * usize::from(slope > 5),
+        };
+        (expected, contexts)
     }
 
     #[inline(always)]
     fn learn(&mut self, taps: &Taps, predictions: &Predictions, scale: u32, x: usize, value: u16) {
         let value = i32::from(value);
-        let mut short = [0; TAPS];
-        for (short, regressor) in short.iter_mut().zip(&taps.regressors) {
-            *short = regressor >> self.excess;
-        }
+        let short = self.short(taps);
         let fade = scale.saturating_sub(self.excess).min(MAX_FADE);
-        let lesson = Lesson::new(short, fade);
         let mut errors = SampleErrors {
             signed: (value << FRACTION) - predictions.blend,
             raw: (value << FRACTION) - predictions.raw,
@@ -329,8 +285,8 @@ impl PlaneModel {
         for (i, (memory, groups)) in self.squares.iter_mut().enumerate() {
             let error = (value << FRACTION) - predictions.squares[i % MAX_SQUARES];
             let predictor = &mut groups[x >> memory.columns];
-            predictor.learn(&lesson, error >> self.excess, memory.samples);
-            predictor.descend(self.steps);
+            let lesson = Lesson::new(&short, error >> self.excess, fade);
+            predictor.learn(self.simd, &lesson, memory.pairs, self.steps);
             errors.squares[i % MAX_SQUARES] = error.unsigned_abs();
         }
         self.errors.set(x, errors);
@@ -338,7 +294,7 @@ impl PlaneModel {
 }
 
 #[cfg(feature = "encoder")]
-impl PlaneModel {
+impl<P: PairProducts> PlaneModel<P> {
     /// The same, recording what a network could learn from.
     pub(super) fn recording(mut self) -> Self {
         self.record = Some(Vec::new());
@@ -373,37 +329,4 @@ fn relative_slope(taps: &Taps, all: i32) -> usize {
     let [west, north, north_west, north_east, ..] = taps.near;
     let slope = west.abs_diff(north_west) + north.abs_diff(north_west) + north.abs_diff(north_east);
     (half_octaves(slope << FRACTION) as i32 - all + 9).clamp(0, 11) as usize
-}
-
-impl<C: Coder> Decisions for Deciding<'_, C> {
-    #[inline(always)]
-    fn node(&mut self, node: usize, bit: bool) -> bool {
-        let node = node % NODES;
-        let model = &mut *self.model;
-        let rows = &self.contexts.cells;
-        let mut opinions = [0; INPUTS];
-        for (opinion, &row) in opinions.iter_mut().zip(rows) {
-            *opinion = model.cells[row][node].opinion();
-        }
-        let [first, second] = self.contexts.mixers;
-        let (first, second) = (first * NODES + node, second * NODES + node);
-        let by_scale = model.mixers[0].mix(first, &opinions);
-        let by_level = model.mixers[1].mix(second, &opinions);
-        let one = squash((by_scale.logit + by_level.logit) >> 1);
-        let bit = self.coder.code(bit, one);
-        model.mixers[0].update(first, &opinions, by_scale.one, bit);
-        model.mixers[1].update(second, &opinions, by_level.one, bit);
-        for &row in rows {
-            model.cells[row][node].update(bit, CELL_LIMIT);
-        }
-        bit
-    }
-
-    #[inline(always)]
-    fn low(&mut self, context: usize, bit: bool) -> bool {
-        let cell = &mut self.model.low[context];
-        let bit = self.coder.code(bit, cell.one());
-        cell.update(bit, CELL_LIMIT);
-        bit
-    }
 }

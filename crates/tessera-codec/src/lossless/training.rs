@@ -9,7 +9,7 @@ use super::planar::code_plane;
 use super::planes::BorderedPlane;
 use super::predictive::PlaneModel;
 use crate::picture::Picture;
-use crate::simd::dispatch;
+use crate::simd::{PairOperation, PairProducts, with_pairs};
 use crate::tile_grid::Rect;
 use tessera_dict::lossless_net::{INPUTS, PLANES};
 
@@ -79,25 +79,46 @@ pub fn examples(picture: &Picture) -> [Vec<Example>; PLANES] {
     let mut errors = None;
     let colours = &tile.planes[shape.first_colour()..];
     for (samples, examples) in colours.iter().zip(&mut examples) {
-        let mut model = PlaneModel::new(shape.width, shape.max(), Level::Learned).recording();
         let mut plane = BorderedPlane::new(shape.width, shape.height);
-        let before = errors.take();
-        let found = dispatch(
-            #[inline(always)]
-            || {
-                code_plane(
-                    &mut Nowhere,
-                    &mut model,
-                    &mut plane,
-                    &earlier,
-                    samples,
-                    before,
-                )
-            },
-        );
-        errors = found.ok();
+        with_pairs(Watch {
+            shape: &shape,
+            plane: &mut plane,
+            earlier: &earlier,
+            samples,
+            errors: &mut errors,
+            examples,
+        });
         earlier.push(plane);
-        *examples = model.into_record();
     }
     examples
+}
+
+/// The walk over a plane that is learned from, for the instruction set at hand.
+struct Watch<'a> {
+    shape: &'a Shape,
+    plane: &'a mut BorderedPlane,
+    earlier: &'a [BorderedPlane],
+    samples: &'a [u16],
+    /// Those of the plane before, then those of this one.
+    errors: &'a mut Option<Vec<i32>>,
+    examples: &'a mut Vec<Example>,
+}
+
+impl PairOperation for Watch<'_> {
+    #[inline(always)]
+    fn call(self, simd: impl PairProducts) {
+        let Self { shape, plane, .. } = self;
+        let mut model = PlaneModel::new(simd, shape.width, shape.max(), Level::Learned).recording();
+        let before = self.errors.take();
+        let found = code_plane(
+            &mut Nowhere,
+            &mut model,
+            plane,
+            self.earlier,
+            self.samples,
+            before,
+        );
+        *self.errors = found.ok();
+        *self.examples = model.into_record();
+    }
 }

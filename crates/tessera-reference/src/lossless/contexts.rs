@@ -5,6 +5,7 @@ use super::least_squares::{self, Kind, Predictor};
 use super::mixing::{self, Mixer};
 use super::neighbours::{Around, Sources};
 use super::network;
+use super::odds::{self, Share};
 use crate::dictionary::Network;
 use crate::notation::bits;
 use crate::plane::Plane;
@@ -12,8 +13,36 @@ use crate::range_coder::RangeCoder;
 
 pub(super) const NODES: usize = 31;
 const CONTEXTS: [usize; 8] = [256, 66, 66, 66, 66, 484, 384, 256];
+
+/// Scales that shares tell apart.
+const SHARE_SCALES: [usize; 8] = [1, 8, 8, 8, 1, 1, 1, 1];
 const RATE: u32 = 12;
 const START: i32 = 19660;
+
+/// What the decisions hang on.
+enum Decisions {
+    Added(Vec<Vec<Share>>),
+    Mixed(Vec<Vec<Cell>>, [Mixer; 2]),
+}
+
+impl Decisions {
+    fn new(level: usize) -> Self {
+        if level < 2 {
+            let table = |contexts: usize| vec![Share::new(); contexts * NODES];
+            let mut tables: Vec<Vec<Share>> = (CONTEXTS.iter().zip(SHARE_SCALES))
+                .map(|(contexts, scales)| table(contexts * scales))
+                .collect();
+            for (place, share) in tables[7].iter_mut().enumerate() {
+                *share = Share::first(place % NODES);
+            }
+            Self::Added(tables)
+        } else {
+            let table = |contexts| vec![Cell::NEW; contexts * 8 * NODES];
+            let mixers = [8, 64].map(|sets| Mixer::new(NODES * sets, 8, RATE, START));
+            Self::Mixed(CONTEXTS.map(table).to_vec(), mixers)
+        }
+    }
+}
 
 /// Everything that is learned of a plane.
 pub(super) struct PlaneModel<'a> {
@@ -30,8 +59,7 @@ pub(super) struct PlaneModel<'a> {
     pub(super) errors: Plane,
     small_errors: [Plane; 3],
     pub(super) predictor_errors: Vec<Plane>,
-    tables: Vec<Vec<Cell>>,
-    mixers: [Mixer; 2],
+    decisions: Decisions,
     pub(super) low: Vec<Cell>,
 }
 
@@ -73,13 +101,7 @@ impl<'a> PlaneModel<'a> {
             small_errors: [plane.clone(), plane.clone(), plane.clone()],
             predictor_errors: vec![plane.clone(); kinds.len()],
             errors: plane,
-            tables: CONTEXTS
-                .map(|contexts| vec![Cell::NEW; contexts * 8 * NODES])
-                .to_vec(),
-            mixers: [
-                Mixer::new(NODES * 8, 8, RATE, START),
-                Mixer::new(NODES * 64, 8, RATE, START),
-            ],
+            decisions: Decisions::new(level),
             // Sizes stay below 18, whatever the depth.
             low: vec![Cell::NEW; 8 * 18],
         }
@@ -135,8 +157,8 @@ impl<'a> PlaneModel<'a> {
         let l = quarter(a >> 1).min(63) as usize;
         let slope = seen.slope();
         Context {
-            contexts: self.contexts(&seen, l, slope, &small, predictions[0], before, x, y),
             set: (l / 2).min(31) + 32 * usize::from(slope > 5),
+            contexts: self.contexts(&seen, &small, predictions[0], before, x, y),
             regressors,
             small,
             predictions,
@@ -165,12 +187,9 @@ impl<'a> PlaneModel<'a> {
         (products / weights).clamp(0, 16 * i64::from(self.max)) as i32
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn contexts(
         &self,
         seen: &Seen<'_>,
-        l: usize,
-        slope: i32,
         small: &[i32; 3],
         first: i32,
         before: Option<i32>,
@@ -182,6 +201,7 @@ impl<'a> PlaneModel<'a> {
             i64::from(e.w) + i64::from(e.n) + i64::from(e.ne)
         };
         let fr = ((seen.m >> 2) & 3) as usize;
+        let l = quarter(seen.a >> 1).min(63) as usize;
         let of_small =
             |i: usize| 6 * seen.offset(16 * small[i]) + seen.own(4 * near(&self.small_errors[i]));
         let e = seen.errors;
@@ -194,7 +214,7 @@ impl<'a> PlaneModel<'a> {
             of_small(2),
             6 * seen.offset(first) + seen.own(near(&self.predictor_errors[0]) >> 2),
             4 * (11 * u + v) + fr,
-            6 * seen.texture() + slope as usize / 2,
+            6 * seen.texture() + seen.slope() as usize / 2,
             (seen.m >> (4 + self.excess)).min(255) as usize,
         ]
     }
@@ -207,9 +227,20 @@ impl<'a> PlaneModel<'a> {
         node: usize,
     ) -> bool {
         let k = context.k.min(7) as usize;
-        let cells = context.contexts.map(|c| (c * 8 + k) * NODES + node);
-        let sets = [node * 8 + k, node * 64 + context.set];
-        mixing::decide(coder, &mut self.tables, &cells, &mut self.mixers, &sets)
+        match &mut self.decisions {
+            Decisions::Added(tables) => {
+                let mut places = context.contexts;
+                for (place, scales) in places.iter_mut().zip(SHARE_SCALES) {
+                    *place = (*place * scales + k.min(scales - 1)) * NODES + node;
+                }
+                odds::decide(coder, tables, &places)
+            }
+            Decisions::Mixed(tables, mixers) => {
+                let cells = context.contexts.map(|c| (c * 8 + k) * NODES + node);
+                let sets = [node * 8 + k, node * 64 + context.set];
+                mixing::decide(coder, tables, &cells, mixers, &sets)
+            }
+        }
     }
 
     /// After a sample was read.

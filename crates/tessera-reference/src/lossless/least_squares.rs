@@ -8,9 +8,9 @@ pub(super) type Kind = (u32, u32);
 /// The predictors of a level, and the steps of each.
 pub(super) fn level(level: usize) -> (&'static [Kind], usize) {
     match level {
-        0 => (&[(5, 7)], 2),
-        1 | 3 => (&[(5, 7), (16, 11)], 2),
-        _ => (&[(5, 7), (4, 7), (6, 8), (16, 11)], 8),
+        0 => (&[(5, 6)], 4),
+        1 | 3 => (&[(5, 6), (16, 10)], 4),
+        _ => (&[(5, 6), (4, 6), (6, 7), (16, 10)], 16),
     }
 }
 
@@ -22,6 +22,8 @@ pub(super) struct Predictor {
     weights: [i32; 16],
     /// The coordinate that is next.
     next: usize,
+    /// Regressors and error of a sample that waits for the next one.
+    waiting: Option<([i32; 16], i32)>,
 }
 
 impl Predictor {
@@ -33,6 +35,7 @@ impl Predictor {
             gradient: [0; 16],
             weights,
             next: 0,
+            waiting: None,
         }
     }
 
@@ -42,13 +45,13 @@ impl Predictor {
             .weights
             .iter()
             .zip(regressors)
-            .map(|(&w, &r)| i64::from(w) * i64::from(r));
+            .map(|(&w, &r)| i64::from((w + 8) >> 4) * i64::from(r));
         let s: i64 = products.sum();
         let (mean, max) = (i64::from(mean), i64::from(max));
-        (16 * mean + ((s + 2048) >> 12)).clamp(-16 * max, 32 * max) as i32
+        (16 * mean + ((s + 128) >> 8)).clamp(-16 * max, 32 * max) as i32
     }
 
-    /// After the sample, whose error is `error`; k is its scale and 2^m the samples that are remembered.
+    /// After the sample, whose error is `error`; k is its scale and 2^m the pairs that are remembered.
     pub(super) fn learn(
         &mut self,
         regressors: &[i32; 16],
@@ -58,19 +61,20 @@ impl Predictor {
         excess: u32,
         steps: usize,
     ) {
-        let z = regressors.map(|regressor| i64::from(regressor >> excess));
-        let e = i64::from((error >> excess).clamp(-4080, 4080));
         let f = k.saturating_sub(excess).min(5);
-        let half = 1 << (m - 1);
+        let z = regressors.map(|regressor| (regressor >> excess) << (6 - f));
+        let limited = (error >> excess).clamp(-4080, 4080);
+        let e = (4 * limited + (1 << f >> 1)) >> f;
+        let Some((z0, e0)) = self.waiting.take() else {
+            self.waiting = Some((z, e));
+            return;
+        };
         for i in 0..16 {
             for j in 0..16 {
                 let r = &mut self.correlations[i][j];
-                let product = ((z[i] << (14 - f)) * z[j]) >> f;
-                *r = (i64::from(*r) + ((product - i64::from(*r) + half) >> m)) as i32;
+                *r = toward(*r, z0[i] * z0[j] + z[i] * z[j], m);
             }
-            let g = &mut self.gradient[i];
-            let product = ((e << (10 - f)) * z[i]) >> f;
-            *g = (i64::from(*g) + ((product - i64::from(*g) + half) >> m)) as i32;
+            self.gradient[i] = toward(self.gradient[i], e0 * z0[i] + e * z[i], m);
         }
         (0..steps).for_each(|_| self.descend());
     }
@@ -79,16 +83,22 @@ impl Predictor {
     fn descend(&mut self) {
         let i = self.next;
         self.next = (i + 1) % 16;
-        let c = i64::from(self.correlations[i][i]) + (1 << 20);
+        let c = i64::from(self.correlations[i][i]) + (1 << 19);
         let exponent = bits(c as u64) - 1;
         let d = c >> (exponent - 7);
         let q = ((1 << 16) + d) / (2 * d);
         let old = i64::from(self.weights[i]);
         let step = ((i64::from(self.gradient[i]) * q) << 8) >> exponent;
-        let new = (old + step).clamp(-524_287, 524_287);
+        let new = (old + step).clamp(-524_272, 524_272);
         for (g, &r) in self.gradient.iter_mut().zip(&self.correlations[i]) {
             *g = g.wrapping_sub(((i64::from(r) * (new - old) + 32768) >> 16) as i32);
         }
         self.weights[i] = new as i32;
     }
+}
+
+/// A mean that forgets.
+fn toward(mean: i32, sum: i32, m: u32) -> i32 {
+    let lack = sum.wrapping_sub(mean).wrapping_add(1 << (m - 1));
+    mean.wrapping_add(lack >> m)
 }

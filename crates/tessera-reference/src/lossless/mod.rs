@@ -9,6 +9,7 @@ mod logistic;
 mod mixing;
 mod neighbours;
 mod network;
+mod odds;
 mod palette;
 mod planes;
 mod samples;

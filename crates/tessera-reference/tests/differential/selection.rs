@@ -42,7 +42,6 @@ pub(crate) const FILES: [(u64, &str); 17] = [
     ),
     (1335, "palette: sets end at 127"),
     (7532, "lossless network: inputs may be -128"),
-    (7665, "lossless network: the power rounds towards zero"),
 ];
 
 /// The dictionary of those that are not coded with the built-in one.
