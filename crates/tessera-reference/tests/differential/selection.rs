@@ -7,7 +7,7 @@ use super::random::Random;
 const DICTIONARY: u64 = 9;
 
 /// Seeds of the files, and the misreadings that each notices.
-pub(crate) const FILES: [(u64, &str); 17] = [
+pub(crate) const FILES: [(u64, &str); 16] = [
     (
         0,
         "ChromaReference: left and above exchanged; the index of chroma wraps",
