@@ -42,7 +42,6 @@ struct Outcome {
     alpha_error: f64,
     /// Step of the quantiser on that scale.
     step: f64,
-    bytes: usize,
 }
 
 impl Outcome {
@@ -71,7 +70,6 @@ impl Outcome {
             error: (0..colours).map(error).sum::<f64>() / colours as f64,
             alpha_error: if format.alpha { error(colours) } else { 0.0 },
             step: 2f64.powf(f64::from(encoded.quantiser) / 8.0) / 16.0,
-            bytes: file.len(),
         }
     }
 

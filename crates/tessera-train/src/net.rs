@@ -260,6 +260,7 @@ mod tests {
     fn odd_planes_lose_half_squares() {
         let plane = Plane {
             width: 5,
+            height: 3,
             data: (0..15).collect(),
         };
         assert_eq!(whole_squares(&plane)[..], [0, 1, 2, 3, 5, 6, 7, 8]);

@@ -74,7 +74,16 @@ fn change(random: &mut Random, tag: &[u8; 4], body: &mut [u8]) {
         // Twelve weights of a class add up to at most 131072.
         b"FILL" | b"FILC" => numbers(random, body, 10_000, 1),
         // Flags and extents stand between weights; in front of them the file stays as it is.
-        b"NETS" => bytes(random, &mut body[5..]),
+        b"NETS" => {
+            bytes(&mut Random(random.0), &mut body[5..]);
+            // As many draws as weights of 16 bits took here once: the streams were selected with what these leave for the
+            // sections behind.
+            for _ in 0..64 * 48 + 32 * 65 + 33 {
+                if random.once_in(2) {
+                    random.next();
+                }
+            }
+        }
         b"NETP" => numbers(random, &mut body[5..5 + 2 * 64 * 39], 2000, 2),
         b"NETL" => numbers(
             random,
