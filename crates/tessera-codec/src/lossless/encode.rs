@@ -11,6 +11,8 @@ use tessera_dict::LosslessNets;
 
 /// From this share of pixels equal to a neighbour on, out of 64, a tile may be graphics.
 const SOME_FLAT: usize = 16;
+/// Below this share a tile of many colours is a smooth photo.
+const RATHER_FLAT: usize = 24;
 /// Tiles of no more pixels are tried with every method.
 const SMALL: usize = 1 << 17;
 /// From this share on it is not a photo.
@@ -112,6 +114,14 @@ fn methods(tile: &Tile, shape: &Shape, effort: u8, nets: &LosslessNets) -> Vec<M
     };
     let flat = flat_share(tile, shape);
     let colours = tile.palette.len();
+    let small = shape.width * shape.height <= SMALL;
+    if effort <= 5 && !small && colours == 0 && (SOME_FLAT..RATHER_FLAT).contains(&flat) {
+        // Seldom worth the time of both: colours take three times that of planes, reading too.
+        return vec![match planes {
+            Method::Fast => Method::Planes(level),
+            _ => planes,
+        }];
+    }
     let mut methods = Vec::new();
     if colours > 0 && (flat >= SOME_FLAT || colours <= FEW_COLOURS) {
         methods.push(Method::Palette);
@@ -119,7 +129,6 @@ fn methods(tile: &Tile, shape: &Shape, effort: u8, nets: &LosslessNets) -> Vec<M
     if flat >= SOME_FLAT && !(1..=FEW_COLOURS).contains(&colours) {
         methods.push(Method::Colours(level));
     }
-    let small = shape.width * shape.height <= SMALL;
     if methods.is_empty() || ((flat < MOSTLY_FLAT || small) && colours != 2) {
         methods.push(planes);
     }
