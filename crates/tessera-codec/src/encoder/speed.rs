@@ -172,7 +172,7 @@ const PRESETS: [SpeedSettings; 9] = [
     without_atoms(narrow(2, [2, 2, 2, 1, 1], 1.0, MARGINS_UNHALVED)),
     narrow(3, [3; 5], 1.0, MARGINS_UNHALVED),
     narrow(3, [3; 5], 1.02, MARGINS),
-    narrow(3, [3; 5], 1.05, MARGINS),
+    narrow(4, [5; 5], 1.05, MARGINS),
     // Nearly as much as the larger ones, by the rules of the smaller ones.
     with_chroma(narrow(5, [8; 5], 1.2, MARGINS_WIDE), [6, 2, 2]),
     in_closed_loop(wide(5, 8, [6, 2, 2], 1.2, [3.0, 1.5, 1.6])),
