@@ -55,7 +55,7 @@ impl File {
         Self {
             header: vec![0xD4, 0x53, 1, 0, 6, 2, 0, 40, 0],
             front: Vec::new(),
-            tile: vec![0x5A, 0xA5],
+            tile: vec![0xFF, 0xFF],
         }
     }
 

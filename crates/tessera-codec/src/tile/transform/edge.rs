@@ -101,32 +101,51 @@ impl Samples {
 
 /// The edge of an atom.
 fn edge_of_atom(atoms: &Rotation, index: usize) -> Samples {
-    let shape = atoms.shape;
-    let (w, h) = (shape.width(), shape.height());
-    let mut sums = [0i32; MAX_ROTATED];
-    let sums = &mut sums[..shape.rotated()];
-    add_atom(atoms, index, UNIT, sums);
-    let scan = &geometry(shape).scan;
-    let (mut along, mut down) = ([0i32; SUPERBLOCK], [0i32; SUPERBLOCK]);
-    let matrices = [shape.log_width(), shape.log_height()].map(cosine_matrix);
-    let [across, upright] = matrices.map(|matrix| &matrix.entries[..]);
-    for (i, &sum) in sums.iter().enumerate() {
-        let raster = match Rotation::is_raster(shape) {
-            true => i,
-            false => usize::from(scan[i]),
-        };
-        let (u, v, value) = (raster % w, raster / w, round(sum));
-        along[u] = along[u].wrapping_add(value.wrapping_mul(upright[v * h]));
-        down[v] = down[v].wrapping_add(value.wrapping_mul(across[u * w]));
+    match atoms.shape.width() {
+        4 => edge_of_columns::<4>(atoms, index),
+        8 => edge_of_columns::<8>(atoms, index),
+        16 => edge_of_columns::<16>(atoms, index),
+        32 => edge_of_columns::<32>(atoms, index),
+        _ => edge_of_columns::<64>(atoms, index),
     }
-    let (mut row, mut column) = ([0i32; SUPERBLOCK], [0i32; SUPERBLOCK]);
-    for (k, frequency) in across.chunks_exact(w).enumerate() {
-        add_frequency(&mut row[..w], round(along[k]), frequency);
+}
+
+kernel! {
+    /// [`edge_of_atom`] for patches of `W` columns.
+    fn edge_of_columns<const W: usize>(atoms: &Rotation, index: usize) -> Samples {
+        let shape = atoms.shape;
+        let h = shape.height();
+        let mut sums = [0i32; MAX_ROTATED];
+        let sums = &mut sums[..shape.rotated()];
+        add_atom(atoms, index, UNIT, sums);
+        let across = cosine_matrix(shape.log_width()).entries.as_chunks::<W>().0;
+        let upright = &cosine_matrix(shape.log_height()).entries;
+        let (mut along, mut down) = ([0i32; W], [0i32; SUPERBLOCK]);
+        if Rotation::is_raster(shape) {
+            for (v, line) in sums.as_chunks::<W>().0.iter().enumerate() {
+                for u in 0..W {
+                    let value = round(line[u]);
+                    along[u] = along[u].wrapping_add(value.wrapping_mul(upright[v * h]));
+                    down[v] = down[v].wrapping_add(value.wrapping_mul(across[u][0]));
+                }
+            }
+        } else {
+            for (&raster, &sum) in geometry(shape).scan.iter().zip(&*sums) {
+                let (u, v) = (usize::from(raster) % W, usize::from(raster) / W);
+                let value = round(sum);
+                along[u] = along[u].wrapping_add(value.wrapping_mul(upright[v * h]));
+                down[v] = down[v].wrapping_add(value.wrapping_mul(across[u][0]));
+            }
+        }
+        let (mut row, mut column) = ([0i32; W], [0i32; SUPERBLOCK]);
+        for (&sum, frequency) in along.iter().zip(across) {
+            add_frequency(&mut row, round(sum), frequency);
+        }
+        for (&sum, frequency) in down.iter().zip(upright.chunks_exact(h)) {
+            add_frequency(&mut column[..h], round(sum), frequency);
+        }
+        Samples::new(&row, &column[..h])
     }
-    for (k, frequency) in upright.chunks_exact(h).enumerate() {
-        add_frequency(&mut column[..h], round(down[k]), frequency);
-    }
-    Samples::new(&row[..w], &column[..h])
 }
 
 kernel! {
