@@ -63,7 +63,7 @@ fn bytes_table(file: &[u8]) -> String {
 fn decisions_table(trace: &Trace) -> String {
     let mut text = "\n## Decisions\n\n\
         `cells` is the context in each input table of the element, `vector` that of weights, `one` the\n\
-        probability of a one in 1/65536. `sign` is a foretold sign, `even` a bit with even odds.\n\n\
+        probability of a one in 1/65536. `even` is a bit with even odds.\n\n\
         | element | cells | vector | one | bit |\n|---|---|---|---|---|\n"
         .to_owned();
     for event in &trace.events {
@@ -80,8 +80,7 @@ fn decision_row(decision: &Decision) -> String {
     let Decision { one, .. } = decision;
     let bit = u8::from(decision.bit);
     match decision.element {
-        None if decision.cells.is_empty() => format!("| even | | | {one} | {bit} |\n"),
-        None => format!("| sign | {} | | {one} | {bit} |\n", list(&decision.cells)),
+        None => format!("| even | | | {one} | {bit} |\n"),
         Some(element) => format!(
             "| {element:?} | {} | {} | {one} | {bit} |\n",
             list(&decision.cells),

@@ -4,7 +4,6 @@
 use crate::encoder::forward::{atoms::AtomCache, rotation::RotationCache};
 use crate::error::DictionaryError;
 use crate::tile::intra::packed_net::PackedNets;
-use crate::tile::transform::EdgeCache;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -36,7 +35,6 @@ struct Prepared {
     dictionary: Dictionary,
     references: OnceLock<Result<Vec<ReferencePlanes>, BadReference>>,
     packed_nets: PackedNets,
-    edges: EdgeCache,
     #[cfg(feature = "encoder")]
     rotations: RotationCache,
     #[cfg(feature = "encoder")]
@@ -117,11 +115,6 @@ impl PreparedDictionary {
         &self.0.packed_nets
     }
 
-    /// What the atoms look like along the edges of a patch.
-    pub(crate) fn edges(&self) -> &EdgeCache {
-        &self.0.edges
-    }
-
     /// The bases in floats.
     #[cfg(feature = "encoder")]
     pub(crate) fn rotations(&self) -> &RotationCache {
@@ -152,7 +145,6 @@ impl From<Dictionary> for PreparedDictionary {
             rotations: RotationCache::new(&dictionary),
             #[cfg(feature = "encoder")]
             atoms: AtomCache::default(),
-            edges: EdgeCache::new(&dictionary),
             dictionary,
             references: OnceLock::new(),
             packed_nets: PackedNets::default(),

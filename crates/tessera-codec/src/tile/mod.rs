@@ -12,7 +12,6 @@ pub(crate) mod loop_filter;
 pub(crate) mod pool;
 pub(crate) mod quantiser_map;
 pub(crate) mod reference;
-pub(crate) mod signs;
 pub(crate) mod state;
 pub(crate) mod syntax;
 #[doc(hidden)]

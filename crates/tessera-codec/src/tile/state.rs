@@ -13,7 +13,6 @@ use crate::tile::loop_filter::{FilterFlags, filtered};
 use crate::tile::pool::Pool;
 use crate::tile::quantiser_map::QuantiserMap;
 use crate::tile::reference::{CHROMA_FROM_REFERENCE, ReferenceContexts, ReferenceUse, References};
-use crate::tile::signs::{FORETOLD, SignOracle, limited, per_sample};
 use crate::tile::syntax::patch_context::{Expected, PatchContext, activity_class, gradient_class};
 use crate::tile::syntax::{
     self, AtomUse, Block, Coefficients, FROM_LUMA, FROM_LUMA_TAPS, Leaf, ModeContexts,
@@ -370,7 +369,6 @@ impl<'a> TileState<'a> {
                 patch,
             );
             if patch.coded() {
-                self.code_signs(coder, &site, orientation, &samples, patch);
                 info.carry(component, patch.amplitudes(), shape);
                 self.add_residual(&site, orientation, patch, &mut samples);
             }
@@ -395,14 +393,14 @@ impl<'a> TileState<'a> {
             kind, x, y, shape, ..
         } = *place;
         self.code_reference(coder, place, None);
-        let luma_mode = self.code_mode(coder, place, leaf);
+        self.code_mode(coder, place, leaf);
         for component in 0..self.canvas(kind).components.len() {
             let site = Site {
                 component,
                 ..*place
             };
-            let predictor = self.predictor(&site);
-            let surroundings = self.surroundings(&site, &predictor.raw);
+            let border = self.canvas(kind).border(component, x, y, shape);
+            let surroundings = self.surroundings(&site, &border);
             let patch = &mut leaf.patches[component];
             let orientation = BasisOrientation::new(kind, leaf.mode, shape);
             self.code_patch(
@@ -413,12 +411,6 @@ impl<'a> TileState<'a> {
                 info.coded[0],
                 patch,
             );
-            if patch.coded() {
-                let mut samples = self.samples.take(shape.area());
-                self.predict(&site, &predictor, leaf.mode, luma_mode, &mut samples);
-                self.code_signs(coder, &site, orientation, &samples, patch);
-                self.samples.give(samples);
-            }
         }
         self.canvas_mut(kind)
             .mark(x, y, shape.width(), shape.height(), info);
@@ -578,51 +570,6 @@ impl<'a> TileState<'a> {
         });
     }
 
-    /// Codes the signs of the levels of a patch, or of its atom, behind their magnitudes.
-    fn code_signs<C: BinaryCoder>(
-        &self,
-        coder: &mut C,
-        site: &Site,
-        orientation: BasisOrientation,
-        prediction: &[i32],
-        patch: &mut Coefficients,
-    ) {
-        let shape = orientation.apply(site.shape);
-        let plane = &self.canvas(site.kind).components[site.component];
-        let step = self.step(site);
-        let oracle = SignOracle::new(plane, site, orientation.transposed, prediction, step);
-        let Some(mut oracle) = oracle else {
-            return code_even_signs(coder, site.kind, patch.amplitudes_mut());
-        };
-        let (bases, edges) = (self.bases(site.kind), self.dictionary.edges());
-        if let Some(AtomUse { index, level }) = &mut patch.atom {
-            let set = bases.atoms().get(shape);
-            let atoms = set.expect("only shapes with atoms use one").atoms;
-            let value = limited(step.dequantise(level.abs(), &[0; 3]));
-            let edge = edges.of_atom(atoms, (*index).into());
-            return code_sign(coder, site.kind, oracle.ask(edge, value, 0), level);
-        }
-        let basis = &bases.group(shape, orientation.class)[patch.choice as usize];
-        let points = &self.dictionary.shrinkage()[site.kind as usize];
-        let value = |level: i32| limited(step.dequantise(level.abs(), points));
-        let energy = |level: i32| i64::from(value(level)).pow(2) as u64;
-        let mut unknown: u64 = patch.levels.iter().map(|&level| energy(level)).sum();
-        let coded = patch.levels.iter_mut().enumerate();
-        let mut coded = coded.filter(|(_, level)| **level != 0);
-        for (position, level) in coded.by_ref().take(FORETOLD) {
-            unknown -= energy(*level);
-            let value = value(*level);
-            edges.of_coefficient(site.kind as usize, shape, basis, position, |edge| {
-                let told = oracle.ask(edge, value, per_sample(unknown, shape));
-                code_sign(coder, site.kind, told, level);
-                if unknown > 0 {
-                    oracle.learn(edge, if *level < 0 { -value } else { value });
-                }
-            });
-        }
-        code_even_signs(coder, site.kind, coded.map(|(_, level)| level));
-    }
-
     /// Adds what is coded of a leaf to the predictions of its components.
     #[cfg(feature = "encoder")]
     pub(crate) fn add_residuals(&self, site: &Site, leaf: &Leaf, predictions: &mut [Vec<i32>]) {
@@ -689,33 +636,6 @@ impl<'a> TileState<'a> {
         synthesise(shape, basis, weights, &values, residual);
         self.samples.give(values);
     }
-}
-
-/// Codes the sign of a level, when whether it is negative was foretold with a certainty of some class.
-#[inline(always)]
-fn code_sign<C: BinaryCoder>(
-    coder: &mut C,
-    kind: PlaneKind,
-    (class, foretold): (u32, bool),
-    level: &mut i32,
-) {
-    let right = coder.sign(kind, class, (*level < 0) == foretold);
-    *level = with_sign(*level, right == foretold);
-}
-
-/// Codes signs of which nothing is known, of levels that are not zero.
-fn code_even_signs<'l, C: BinaryCoder>(
-    coder: &mut C,
-    kind: PlaneKind,
-    levels: impl IntoIterator<Item = &'l mut i32>,
-) {
-    for level in levels.into_iter().filter(|level| **level != 0) {
-        *level = with_sign(*level, coder.raw(kind, *level < 0));
-    }
-}
-
-fn with_sign(level: i32, negative: bool) -> i32 {
-    if negative { -level.abs() } else { level.abs() }
 }
 
 kernel! {

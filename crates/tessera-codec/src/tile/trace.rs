@@ -28,7 +28,7 @@ pub enum Event {
 pub struct Decision {
     /// Which planes it is about.
     pub kind: PlaneKind,
-    /// What it decides; `None` for a sign, whose cell is its class, and for a bit with even odds.
+    /// What it decides; `None` for a bit with even odds.
     pub element: Option<Element>,
     /// Cell of every input table of the element.
     pub cells: Vec<u32>,
@@ -186,22 +186,6 @@ impl BinaryCoder for Tracer<'_> {
             one: prediction.one,
             bit,
         }));
-        bit
-    }
-
-    fn sign(&mut self, kind: PlaneKind, class: u32, bit: bool) -> bool {
-        let one = self.reader.models.0[kind as usize].sign(class);
-        let bit = self.reader.sign(kind, class, bit);
-        if self.decisions {
-            self.events.push(Event::Decision(Decision {
-                kind,
-                element: None,
-                cells: vec![class],
-                vector: 0,
-                one,
-                bit,
-            }));
-        }
         bit
     }
 

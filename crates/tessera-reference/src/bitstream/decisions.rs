@@ -2,7 +2,6 @@
 
 use super::elements::Element;
 use super::logistic::{squash, stretch};
-use super::signs;
 use crate::dictionary::Priors;
 use crate::range_coder::RangeCoder;
 
@@ -20,13 +19,6 @@ impl Cell {
             q: squash(64 * i32::from(odds)) << 6,
             count,
         }
-    }
-
-    /// Reads a decision whose probability this is.
-    fn decide(&mut self, coder: &mut RangeCoder<'_>) -> bool {
-        let bit = coder.decode((self.q >> 6 | 1) as u32);
-        self.learn(bit);
-        bit
     }
 
     fn learn(&mut self, bit: bool) {
@@ -51,11 +43,7 @@ struct Model {
 
 /// The adaptive models of a kind.
 #[derive(Debug, Clone)]
-pub(super) struct Models {
-    elements: Vec<Model>,
-    /// "Signs".
-    signs: [Cell; signs::CLASSES],
-}
+pub(super) struct Models(Vec<Model>);
 
 impl Models {
     pub(super) fn new(priors: &Priors) -> Self {
@@ -72,18 +60,7 @@ impl Models {
                 .map(|v| v.map(|weight| 4 * i32::from(weight)))
                 .collect(),
         };
-        Self {
-            elements: priors.elements.iter().map(model).collect(),
-            signs: signs::STARTS.map(|start| Cell {
-                q: 4096 * start,
-                count: 60,
-            }),
-        }
-    }
-
-    /// Reads the decision whether a sign was foretold right.
-    pub(super) fn decide_sign(&mut self, coder: &mut RangeCoder<'_>, class: usize) -> bool {
-        self.signs[class].decide(coder)
+        Self(priors.elements.iter().map(model).collect())
     }
 
     /// Reads a decision of an element that has one input table.
@@ -93,7 +70,10 @@ impl Models {
         element: Element,
         cell: usize,
     ) -> bool {
-        self.model(element).tables[0][cell].decide(coder)
+        let cell = &mut self.model(element).tables[0][cell];
+        let bit = coder.decode((cell.q >> 6 | 1) as u32);
+        cell.learn(bit);
+        bit
     }
 
     /// Reads a decision of an element that has several, with one cell of each and a weight vector.
@@ -127,10 +107,7 @@ impl Models {
     }
 
     fn model(&mut self, element: Element) -> &mut Model {
-        let found = self
-            .elements
-            .iter_mut()
-            .find(|model| model.element == element);
+        let found = self.0.iter_mut().find(|model| model.element == element);
         // The dictionary has tables for every element that the syntax asks of it.
         found.expect("the tables of the element")
     }

@@ -20,7 +20,6 @@ mod quantiser;
 mod reconstruction;
 mod references;
 pub(crate) mod shapes;
-mod signs;
 mod taps;
 mod weights;
 
@@ -177,7 +176,7 @@ impl<'a> Tile<'a> {
         }
         for (component, border) in borders.iter().enumerate() {
             let (prediction, border) = self.predict(kind, component, border, &leaf);
-            let residual = self.patch(kind, component, &border, &prediction, &mut leaf);
+            let residual = self.patch(kind, component, &border, &mut leaf);
             let residual = residual.unwrap_or_else(|| vec![0; shape.area()]);
             let plane = &mut self.canvases[kind].planes[component];
             for (i, (p, r)) in prediction.iter().zip(residual).enumerate() {

@@ -9,7 +9,7 @@ use super::folding::{Folding, fold};
 use super::quantiser::coefficient;
 use super::reconstruction::{self, transpose_back};
 use super::shapes::Shape;
-use crate::dictionary::{AtomSet, Basis, group_index};
+use crate::dictionary::{AtomSet, group_index};
 
 /// What is known of a patch before anything of it is read.
 struct Context {
@@ -26,50 +26,6 @@ struct Context {
     gradc: usize,
     /// Whether the cells to the left and above are coded, 2 if absent.
     coded: [usize; 2],
-}
-
-/// What the levels of a patch are levels of.
-enum Atoms<'a> {
-    /// The atom of that index.
-    One(&'a AtomSet, usize),
-    All(&'a Basis),
-}
-
-/// What the levels of a patch stand for.
-pub(super) struct Content<'a> {
-    atoms: Atoms<'a>,
-    step: i64,
-    points: [u8; 3],
-    curve: [i8; 3],
-    pub(super) folding: Folding,
-}
-
-impl Content<'_> {
-    /// The coefficient that a level stands for.
-    pub(super) fn value(&self, level: i64) -> i32 {
-        let points = match self.atoms {
-            Atoms::One(..) => [0; 3],
-            Atoms::All(_) => self.points,
-        };
-        coefficient(level, self.step, points)
-    }
-
-    /// The spectrum of coefficients, without weights.
-    pub(super) fn plain_spectrum(&self, values: &[i32]) -> Vec<i32> {
-        let shape = self.folding.shape;
-        match self.atoms {
-            Atoms::One(set, index) => reconstruction::atom_spectrum(values[0], set, index, shape),
-            Atoms::All(basis) => reconstruction::spectrum(values, basis, shape),
-        }
-    }
-
-    /// The weighted spectrum that levels stand for.
-    fn spectrum(&self, levels: &[i64]) -> Vec<i32> {
-        let values: Vec<i32> = levels.iter().map(|&level| self.value(level)).collect();
-        let mut spectrum = self.plain_spectrum(&values);
-        reconstruction::apply_weights(&mut spectrum, self.curve, self.folding.shape);
-        spectrum
-    }
 }
 
 /// `actc` of an activity.
@@ -123,7 +79,6 @@ impl<'a> Tile<'a> {
         kind: usize,
         component: usize,
         border: &Border,
-        prediction: &[i32],
         leaf: &mut Leaf,
     ) -> Option<Vec<i32>> {
         let context = self.patch_context(kind, component, border, leaf);
@@ -135,21 +90,14 @@ impl<'a> Tile<'a> {
         let step = self.step(kind, component, leaf.x, leaf.y, w, h);
         let atoms = self.atoms_of(&context);
         let is_atom = atoms.is_some() && self.atom_flag(&context);
-        let (mut levels, atoms) = match atoms.filter(|_| is_atom) {
-            Some(set) => self.atom(set, &context),
-            None => self.magnitudes(&context),
+        let (levels, mut spectrum) = match atoms.filter(|_| is_atom) {
+            Some(set) => self.atom(set, &context, step),
+            None => self.levels(&context, step),
         };
-        let folding = context.folding;
-        let content = Content {
-            atoms,
-            step,
-            points: self.payload.dictionary.content.points[kind],
-            curve: self.payload.curves[kind],
-            folding,
-        };
-        self.signs((kind, component), leaf, prediction, &content, &mut levels);
         leaf.activity[component] = self.left_activity(&levels, &context, leaf, step);
-        let residual = reconstruction::inverse_cosine(&content.spectrum(&levels), folding.shape);
+        let folding = context.folding;
+        reconstruction::apply_weights(&mut spectrum, self.payload.curves[kind], folding.shape);
+        let residual = reconstruction::inverse_cosine(&spectrum, folding.shape);
         Some(match folding.transposed {
             true => transpose_back(&residual, folding.shape),
             false => residual,
@@ -234,8 +182,8 @@ impl<'a> Tile<'a> {
         self.decide(0, Element::Atom, &cells, shape)
     }
 
-    /// A multiple of one atom: its magnitude as the only level.
-    fn atom(&mut self, set: &'a AtomSet, context: &Context) -> (Vec<i64>, Atoms<'a>) {
+    /// A multiple of one atom: its magnitude as the only level, and its spectrum.
+    fn atom(&mut self, set: &AtomSet, context: &Context, step: i64) -> (Vec<i64>, Vec<i32>) {
         let &Context {
             shape,
             class,
@@ -252,11 +200,16 @@ impl<'a> Tile<'a> {
         }
         let index = node - set.count();
         let magnitude = self.magnitude(0, Element::AtomMagnitude, |k| k | actc << 4 | size << 8);
-        (vec![magnitude], Atoms::One(set, index))
+        let level = if self.even(0) { -magnitude } else { magnitude };
+        let v = coefficient(level, step, [0; 3]);
+        (
+            vec![level],
+            reconstruction::atom_spectrum(v, set, index, context.folding.shape),
+        )
     }
 
-    /// The basis, the last position and the magnitudes.
-    fn magnitudes(&mut self, context: &Context) -> (Vec<i64>, Atoms<'a>) {
+    /// The basis, the last position and the levels, and the spectrum they stand for.
+    fn levels(&mut self, context: &Context, step: i64) -> (Vec<i64>, Vec<i32>) {
         let &Context {
             kind,
             size,
@@ -278,11 +231,19 @@ impl<'a> Tile<'a> {
             let p = [4, 31, 161].iter().filter(|&&bound| bound <= i).count();
             let significance = x | p << 5 | size << 7;
             if i == last || self.decide_alone(kind, Element::Significance, significance) {
-                levels[i] = self.magnitude(kind, Element::Magnitude, |k| k | x << 4);
+                let magnitude = self.magnitude(kind, Element::Magnitude, |k| k | x << 4);
+                levels[i] = if self.even(kind) {
+                    -magnitude
+                } else {
+                    magnitude
+                };
             }
-            expectation.learn(i, levels[i]);
+            expectation.learn(i, levels[i].abs());
         }
-        (levels, Atoms::All(basis))
+        let value = |&level: &i64| coefficient(level, step, content.points[kind]);
+        let values: Vec<i32> = levels.iter().map(value).collect();
+        let spectrum = reconstruction::spectrum(&values, basis, folding.shape);
+        (levels, spectrum)
     }
 
     fn basis(&mut self, context: &Context, count: usize) -> usize {

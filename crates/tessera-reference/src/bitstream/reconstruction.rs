@@ -116,25 +116,6 @@ pub(super) fn inverse_cosine(spectrum: &[i32], shape: Shape) -> Vec<i32> {
     residual
 }
 
-/// "Signs": the edge of a spectrum, its row and its column.
-pub(super) fn edge(spectrum: &[i32], shape: Shape) -> [Vec<i32>; 2] {
-    let Shape { w, h } = shape;
-    let (across, down) = (cosines(w), cosines(h));
-    let sum = |products: &mut dyn Iterator<Item = i32>| round(products.fold(0, i32::wrapping_add));
-    let first = |v: usize, u: usize| spectrum[v * w + u];
-    let t = (0..w).map(|u| sum(&mut (0..h).map(|v| first(v, u).wrapping_mul(down[v * h]))));
-    let l = (0..h).map(|v| sum(&mut (0..w).map(|u| first(v, u).wrapping_mul(across[u * w]))));
-    let samples = |line: Vec<i32>, cosines: &[i32]| -> Vec<i32> {
-        let n = line.len();
-        let sample = |i: usize| {
-            let mut products = (0..n).map(|k| line[k].wrapping_mul(cosines[k * n + i]));
-            sum(&mut products).clamp(-8191, 8191)
-        };
-        (0..n).map(sample).collect()
-    };
-    [samples(t.collect(), across), samples(l.collect(), down)]
-}
-
 /// `C_n[k][i]`, row by row.
 fn cosines(n: usize) -> &'static [i32] {
     static TABLES: OnceLock<Vec<Vec<i32>>> = OnceLock::new();

@@ -126,12 +126,6 @@ impl BinaryCoder for Recorder<'_> {
         bit
     }
 
-    fn sign(&mut self, kind: PlaneKind, class: u32, bit: bool) -> bool {
-        // No prior changes these either.
-        self.decisions.raw += 1;
-        self.reader.sign(kind, class, bit)
-    }
-
     fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
         self.decisions.raw += 1;
         self.reader.raw(kind, bit)

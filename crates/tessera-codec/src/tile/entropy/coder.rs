@@ -19,8 +19,6 @@ const EVEN: u32 = 1 << 15;
 pub(crate) trait BinaryCoder {
     /// A decision with adaptive probability.
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool;
-    /// Whether the sign of a coefficient is what was foretold with a certainty of this class.
-    fn sign(&mut self, kind: PlaneKind, class: u32, bit: bool) -> bool;
     /// A decision with even odds, about planes of a kind.
     fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool;
 }
@@ -115,16 +113,6 @@ impl BinaryCoder for Reader<'_> {
     }
 
     #[inline(always)]
-    fn sign(&mut self, kind: PlaneKind, class: u32, _: bool) -> bool {
-        let stream = self.streams.of(kind);
-        self.models.0[kind as usize].code_sign(
-            class,
-            #[inline(always)]
-            |one| stream.decode(one),
-        )
-    }
-
-    #[inline(always)]
     fn raw(&mut self, kind: PlaneKind, _: bool) -> bool {
         self.streams.of(kind).decode(EVEN)
     }
@@ -175,14 +163,6 @@ impl BinaryCoder for Writer {
         )
     }
 
-    fn sign(&mut self, kind: PlaneKind, class: u32, bit: bool) -> bool {
-        let stream = self.streams.of(kind);
-        self.models.0[kind as usize].code_sign(class, |one| {
-            stream.encode(bit, one);
-            bit
-        })
-    }
-
     fn raw(&mut self, kind: PlaneKind, bit: bool) -> bool {
         self.streams.of(kind).encode(bit, EVEN);
         bit
@@ -210,12 +190,6 @@ impl BinaryCoder for Meter<'_> {
     fn bit(&mut self, kind: PlaneKind, element: Element, contexts: &Contexts, bit: bool) -> bool {
         let [zero, one] = costs(self.models, kind, element, contexts);
         self.bits += if bit { one } else { zero };
-        bit
-    }
-
-    fn sign(&mut self, kind: PlaneKind, class: u32, bit: bool) -> bool {
-        let [wrong, right] = code_lengths(self.models.0[kind as usize].sign(class));
-        self.bits += if bit { right } else { wrong };
         bit
     }
 

@@ -1,7 +1,6 @@
 //! Adaptive probabilities, taken as they are or mixed in the logistic domain (`spec/bitstream.md`, "Adaptive decisions").
 
 use crate::tile::entropy::logistic::{LOGIT_BITS, STRETCH, STRETCH_BITS, squash};
-use crate::tile::signs;
 pub(crate) use tessera_dict::PlaneKind;
 use tessera_dict::Prior;
 use tessera_dict::layout::{BasisTotals, ELEMENTS, Element, MAX_INPUTS};
@@ -124,15 +123,9 @@ static STARTS: [u16; 256] = {
     table
 };
 
-/// Observations that the probabilities of signs start with.
-const SIGN_COUNT: u32 = 60;
-
 /// All adaptive state of one plane kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Models {
-    /// Whether a foretold sign is right, by how sure that was. No part of the dictionary: what a break along the border
-    /// says of a sign is the same in all pictures.
-    signs: [Cell; signs::CLASSES],
     cells: Vec<Cell>,
     weights: Vec<[i32; MAX_INPUTS]>,
     tables: [Tables; ELEMENTS.len()],
@@ -141,7 +134,6 @@ pub(crate) struct Models {
 impl Models {
     pub(crate) fn new(prior: &Prior, bases: BasisTotals) -> Self {
         Self {
-            signs: Self::SIGNS,
             cells: prior.cells.iter().map(Cell::new).collect(),
             weights: prior.weights.clone(),
             tables: tables(bases),
@@ -151,36 +143,10 @@ impl Models {
     /// Models of a plane kind that the tile does not have.
     pub(crate) fn absent() -> Self {
         Self {
-            signs: Self::SIGNS,
             cells: Vec::new(),
             weights: Vec::new(),
             tables: [Tables::default(); ELEMENTS.len()],
         }
-    }
-
-    /// Where the probabilities of signs start.
-    const SIGNS: [Cell; signs::CLASSES] = {
-        let mut cells = [Cell(0); signs::CLASSES];
-        let mut class = 0;
-        while class < signs::CLASSES {
-            cells[class] = Cell((signs::STARTS[class] as u32) << 22 | SIGN_COUNT);
-            class += 1;
-        }
-        cells
-    };
-
-    /// As [`Self::code`], of the decision whether a sign foretold with a certainty of this class is right.
-    #[inline(always)]
-    pub(crate) fn code_sign(&mut self, class: u32, code: impl FnOnce(u32) -> bool) -> bool {
-        let cell = &mut self.signs[class as usize];
-        let bit = code(cell.probability());
-        cell.learn(bit);
-        bit
-    }
-
-    /// Probability that a sign foretold with a certainty of this class is right, 16 bits.
-    pub(crate) fn sign(&self, class: u32) -> u32 {
-        self.signs[class as usize].probability()
     }
 
     /// Passes a decision through `code`, which is told the probability of a one, and learns from it.

@@ -43,7 +43,7 @@ pub(crate) fn atom_magnitude_cell(patch: &PatchContext<'_>, below: u32) -> u32 {
     below | patch.activity_class << 4 | patch.size_group << 8
 }
 
-/// Codes whether a coded patch is one of the atoms of its shape, which, and its magnitude. What is read is positive.
+/// Codes whether a coded patch is one of the atoms of its shape, and which.
 #[inline(always)]
 pub(crate) fn code_atom<C: BinaryCoder>(
     coder: &mut C,
@@ -65,7 +65,7 @@ pub(crate) fn code_atom<C: BinaryCoder>(
         },
     );
     let magnitude = code_magnitude(coder, patch, wanted.level.unsigned_abs()) as i32;
-    let negative = wanted.level < 0;
+    let negative = coder.raw(patch.kind, wanted.level < 0);
     Some(AtomUse {
         index: index as u16,
         level: if negative { -magnitude } else { magnitude },

@@ -101,7 +101,7 @@ pub(crate) fn code_last<C: BinaryCoder>(
     (value as usize - 1).min(limit - 1)
 }
 
-/// Codes the magnitudes of levels from last to first; the last one is not zero. What is read is positive.
+/// Codes levels from last to first; the last one is not zero.
 #[inline(always)]
 pub(crate) fn code_levels<C: BinaryCoder>(
     coder: &mut C,
@@ -121,8 +121,9 @@ pub(crate) fn code_levels<C: BinaryCoder>(
         let mut magnitude = 0;
         if significant {
             magnitude = code_magnitude(coder, patch.kind, expected, level.unsigned_abs());
+            let negative = coder.raw(patch.kind, level < 0);
             let value = magnitude as i32;
-            levels[position] = if level < 0 { -value } else { value };
+            levels[position] = if negative { -value } else { value };
         } else {
             levels[position] = 0;
         }

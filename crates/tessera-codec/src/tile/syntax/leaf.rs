@@ -36,14 +36,6 @@ impl Coefficients {
             None => &self.levels,
         }
     }
-
-    /// The same to be changed.
-    pub(crate) fn amplitudes_mut(&mut self) -> &mut [i32] {
-        match &mut self.atom {
-            Some(atom) => std::slice::from_mut(&mut atom.level),
-            None => &mut self.levels,
-        }
-    }
 }
 
 /// Everything coded for a leaf of the partition.

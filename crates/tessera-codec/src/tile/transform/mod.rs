@@ -3,13 +3,11 @@
 //! Sums are taken modulo 2^32: a valid stream never overflows, a hostile one gets defined garbage.
 
 mod atom;
-mod edge;
 mod orientation;
 pub(crate) mod quantiser;
 pub(crate) mod weights;
 
 pub(crate) use atom::synthesise_atom;
-pub(crate) use edge::{Edge, EdgeCache, LANES, MOST_SAMPLES};
 pub(crate) use orientation::BasisOrientation;
 
 use crate::simd::kernel;
