@@ -7,7 +7,7 @@ use super::random::Random;
 const DICTIONARY: u64 = 9;
 
 /// Seeds of the files, and the misreadings that each notices.
-pub(crate) const FILES: [(u64, &str); 17] = [
+pub(crate) const FILES: [(u64, &str); 16] = [
     (
         0,
         "ChromaReference: left and above exchanged; the index of chroma wraps",
@@ -34,10 +34,6 @@ pub(crate) const FILES: [(u64, &str); 17] = [
     ),
     (164, "palette: numbers beyond wrap"),
     (303, "offsets: the sign is told at the end of the range"),
-    (
-        586,
-        "network: the place of the tile is left out; Reference: the place of the tile is left out; scale: limited to 2",
-    ),
     (692, "filter: a ratio of 1.7 is a direction"),
     (911, "fast: lengths end at 16"),
     (

@@ -16,7 +16,7 @@ mod networks;
 #[path = "../../../../tests/conformance_support/mod.rs"]
 mod support;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 use support::{Entry, MANIFEST, sample_hash};
@@ -51,7 +51,11 @@ fn write_streams(folder: &Path, streams: &[Stream], decoder: &Decoder) -> Result
     for stream in streams {
         let entry = Entry {
             file: format!("{}.tsr", stream.name),
-            samples: sample_hash(&decoder.decode(&stream.bytes)?),
+            samples: sample_hash(
+                &decoder
+                    .decode(&stream.bytes)
+                    .with_context(|| stream.name.clone())?,
+            ),
             covers: stream.covers.clone(),
         };
         debug_assert_eq!(Entry::parse(&entry.to_string()).as_ref(), Some(&entry));

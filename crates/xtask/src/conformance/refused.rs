@@ -111,6 +111,8 @@ fn headers() -> Vec<Wrong> {
     no_offsets.header.splice(7..8, [0x80 | 40, 0, 0]);
     let mut alpha = plain().changed(FORMAT, 4);
     alpha.header.insert(8, 128);
+    // A payload of a byte, and one of alpha.
+    alpha.tile.insert(0, 1);
     let lossless =
         |features: u8| File::with_features(features, &[], &[]).changed(DICTIONARY + 1, 0);
     let tile = |log2: u8| {
@@ -490,7 +492,7 @@ fn tiles() -> Vec<Wrong> {
     let mut swapped = two.clone();
     swapped[start..].rotate_left(6);
     let mut work = File::plain();
-    work.tile = vec![0; 16];
+    work.tile.resize(16, 0);
     vec![
         Wrong(
             "tile-check",
