@@ -274,9 +274,12 @@ fn the_page_shows_a_pack_as_a_gallery() {
     let failed = "if (!document.getElementById('pack').textContent.startsWith('damaged.tsp')) return false;
         const states = [...document.querySelectorAll('.tile')].map(({ className }) => className.split(' ')[1]);
         return states.length === 3 && states.every(Boolean) && states.sort();";
+    let states = wait_for(&browser, failed);
     assert_eq!(
-        wait_for(&browser, failed),
-        json!(["drawn", "drawn", "failed"])
+        states,
+        json!(["drawn", "drawn", "failed"]),
+        "{}",
+        browser.script(STATE)
     );
     drop_file(&browser, "cut.tsp", &pack[..pack.len() - 3]);
     let said = "const said = document.getElementById('message').textContent;
@@ -388,6 +391,21 @@ fn workers_decode_what_one_thread_decodes_and_can_be_stopped() {
         rest,
         [json!(true), json!("AbortError"), json!(30), json!(20)]
     );
+}
+
+#[test]
+#[ignore = "needs `cargo xtask wasm` and Chromium"]
+fn small_pictures_are_decoded_side_by_side() {
+    let site = Site::open();
+    // Header and pixels of one picture go to different workers here.
+    let widths = site.run(
+        "await tessera.init({ workers: 3 });
+         const file = await (await fetch('/streams/odd.tsr')).arrayBuffer();
+         const image = () => tessera.decode(file, { maxSide: 20 }).then(({ width }) => width, ({ message }) => message);
+         return Promise.all(Array.from({ length: 24 }, image));",
+    );
+    let widths = widths.as_array().unwrap();
+    assert!(widths.iter().all(|width| width.is_u64()), "{widths:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@ import { TesseraError, abortError } from './errors.js';
 
 /** Stands for the length of a file that has not ended yet. */
 const UNKNOWN_LENGTH = 0x7fffffff;
-/** Bytes of a file with which it is worth looking for header and tile table. */
+/** Bytes of a file with which it is worth looking for header and tile table. Whoever opens it asks for so many, if it has them. */
 const FIRST_LOOK = 64;
 /** Numbers that describe a tile. */
 const TILE_FIELDS = 6;
@@ -42,7 +42,7 @@ async function openHead(pool, arrival, needs, signal) {
       const job = { call: 'head', args: { picture: key }, needs: [...needs, picture] };
       const { info, tiles: numbers } = await pool.run(job, { signal });
       const tiles = tileList(numbers);
-      picture.bytes = picture.bytes.slice(0, tiles[0].start + TABLE_ENTRY * tiles.length);
+      picture.bytes = picture.bytes.slice(0, Math.max(FIRST_LOOK, tiles[0].start + TABLE_ENTRY * tiles.length));
       return { info, tiles, picture };
     } catch (error) {
       if (error.code !== 'incomplete' || length !== UNKNOWN_LENGTH) throw asFormat(error);

@@ -1,7 +1,7 @@
 /** Longest side of the small pictures, in pixels. */
 const THUMBNAIL = 320;
 /** Pictures this near to what is seen are decoded too. */
-const NEARBY = 400;
+const NEARBY = '400px';
 
 /** The pictures of a pack, small; those in sight are decoded, each once. */
 export class Gallery {
@@ -10,23 +10,14 @@ export class Gallery {
     this.onChoose = onChoose;
   }
 
-  /** Shows a pack in a list that can be seen; what was under way of another is stopped. */
+  /** Shows a pack; what was under way of another is stopped. */
   show(pack) {
     this.stop();
     this.pack = pack;
     this.run = new AbortController();
-    this.observer = new IntersectionObserver((seen) => this.look(seen), { rootMargin: `${NEARBY}px` });
+    this.observer = new IntersectionObserver((seen) => this.look(seen), { rootMargin: NEARBY });
     this.list.replaceChildren(...pack.names.map((name) => this.tile(name)));
     for (const tile of this.list.children) this.observer.observe(tile);
-    this.drawFirst();
-  }
-
-  /** Those that are in sight now need not wait until the browser looks, which it does when it paints. */
-  drawFirst() {
-    for (const tile of this.list.children) {
-      if (tile.getBoundingClientRect().top > innerHeight + NEARBY) return;
-      this.begin(tile);
-    }
   }
 
   stop() {
@@ -48,12 +39,10 @@ export class Gallery {
   }
 
   look(seen) {
-    for (const { target, isIntersecting } of seen) if (isIntersecting) this.begin(target);
-  }
-
-  begin(tile) {
-    this.observer.unobserve(tile);
-    this.draw(tile, this.pack, this.run.signal);
+    for (const { target } of seen.filter(({ isIntersecting }) => isIntersecting)) {
+      this.observer.unobserve(target);
+      this.draw(target, this.pack, this.run.signal);
+    }
   }
 
   async draw(tile, pack, signal) {

@@ -92,8 +92,8 @@ async function showPack(file) {
   if (pack.dictionary) dictionaries.push(pack.dictionary);
   const count = pack.names.length;
   element('pack').textContent = `${file.name}: ${count} ${count === 1 ? 'picture' : 'pictures'}, ${size(file.size)}`;
-  display('gallery');
   gallery.show(pack);
+  display('gallery');
 }
 
 /** Opens a picture of the pack that is shown. */
