@@ -7,20 +7,17 @@ use super::random::Random;
 const DICTIONARY: u64 = 9;
 
 /// Seeds of the files, and the misreadings that each notices.
-pub(crate) const FILES: [(u64, &str); 16] = [
+pub(crate) const FILES: [(u64, &str); 14] = [
     (
         0,
-        "ChromaReference: left and above exchanged; the index of chroma wraps",
+        "network: Cr by the index of Cb; ChromaReference: left and above exchanged; the index of chroma wraps",
     ),
-    (8, "network: skipped"),
+    (8, "network: the step keeps its last bits"),
     (
         18,
-        "learned: the place of the tile is left out; weights: the high part rounds towards zero",
+        "learned: the place of the tile is left out; network: o is not limited; weights: the high part rounds towards zero",
     ),
-    (
-        27,
-        "limits of the inputs of the network that was behind the filter before",
-    ),
+    (27, "network: R has 16 bits"),
     (
         36,
         "coefficients are not limited to 2^22; rotation: the product with the scale is modulo 2^32",
@@ -28,20 +25,15 @@ pub(crate) const FILES: [(u64, &str); 16] = [
     (54, "magnitude: a prefix of 21"),
     (115, "drawn: samples may have more than 12 bits"),
     (140, "a payload may end seven bytes too early"),
-    (
-        152,
-        "means of the network that was behind the filter before",
-    ),
     (164, "palette: numbers beyond wrap"),
     (303, "offsets: the sign is told at the end of the range"),
     (692, "filter: a ratio of 1.7 is a direction"),
     (911, "fast: lengths end at 16"),
     (
         912,
-        "lossless network: unit + 4; lossless network: sums of errors are not less unit; lossless network: no activity",
+        "lossless network: sums of errors are not less unit; lossless network: no activity",
     ),
     (1335, "palette: sets end at 127"),
-    (7532, "lossless network: inputs may be -128"),
 ];
 
 /// The dictionary of those that are not coded with the built-in one.
